@@ -6,9 +6,9 @@ import contextlib
 import os
 import sys
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from treille.io.flat import running_sum as running_sum
 from treille.io.flat import selected as selected
 from treille.io.parts import PackedExamples
 from treille.registry import known, registered_name, require
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,26 @@ class FlatBatch(Batch):
     stored: ClassVar[tuple[str, ...]]  # the attributes that are arrays
     offsets: np.ndarray
 
+    def _hold(self, **attributes: Any) -> Any:
+        """Sets the attributes, and makes the arrays among them read-only. Returns the batch."""
+        self.__dict__.update(attributes)
+        for array in self._stored_arrays().values():
+            array.flags.writeable = False
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_derived"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._hold(**state)
+
+    def derived(self, key: Any, make: Callable[[], T]) -> T:
+        """The result of `make`, computed once and cached in this batch under `key`; it is not pickled."""
+        cached: dict[Any, T] = self.__dict__.setdefault("_derived", {})
+        if key not in cached:
+            cached[key] = make()
+        return cached[key]
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -172,12 +194,6 @@ class FlatBatch(Batch):
     @property
     def part_offsets(self) -> np.ndarray:
         return self.offsets
-
-    @staticmethod
-    def _are_offsets(array: np.ndarray, n: int) -> bool:
-        """Whether an array rises from 0 to n."""
-        ends = array.ndim == 1 and len(array) > 0 and array[0] == 0 and array[-1] == n
-        return bool(ends and (np.diff(array) >= 0).all())
 
     def _stored_arrays(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in self.stored}
@@ -192,6 +208,30 @@ class FlatBatch(Batch):
             stop = max(stop, start + 1)
             yield self[start:stop]
             start = stop
+
+
+class PackedBatch(FlatBatch):
+    """A flat batch with the same attributes as its `parts`, a dataclass of arrays."""
+
+    def as_parts(self) -> Any:
+        """The arrays and alphabets."""
+        assert self.parts is not None
+        return self.parts(**{each.name: getattr(self, each.name) for each in fields(self.parts)})
+
+    def __getitem__(self, key: Any) -> Any:
+        key = as_index(key, len(self))
+        return self._item(key) if isinstance(key, int) else type(self)(self.as_parts().take(key))  # type: ignore[call-arg]
+
+    @abstractmethod
+    def _item(self, i: int) -> Any:
+        """Example i."""
+
+
+def read_each(items: Any, read: Callable[[Any, str], T]) -> Iterator[T]:
+    """What `read` makes of each item, whose place in messages is the second argument."""
+    if isinstance(items, (str, bytes, dict, os.PathLike)) or not isinstance(items, Iterable):
+        raise InputError(f"one {type(items).__name__} was given, expected a list of them")
+    return (read(item, f"item {i}") for i, item in enumerate(items))
 
 
 def kind_of(data: Any) -> type[Batch]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from rich.cells import cell_len, set_cell_size
 
 MARKS = {" ": "·", "\n": "↵", "\t": "⇥"}
@@ -62,6 +63,13 @@ def clipped(text: str, width: int) -> str:
 def count(number: int, noun: str) -> str:
     """A number with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
+def span(sizes: np.ndarray) -> str:
+    """The least, greatest, median and total of some sizes."""
+    if not len(sizes):
+        return "none"
+    return f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all"
 
 
 def seconds(value: float) -> str:

@@ -19,6 +19,7 @@ from treille.data.strings import Strings
 from treille.io import json_arcs, plf, stored
 from treille.io import lattices as lattice_formats
 from treille.io.errors import InputError
+from treille.io.flat import are_offsets
 from treille.io.machine import EPSILON, SEMIRINGS, MachineList, MachineParts
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.io.read import read
@@ -215,11 +216,10 @@ class Lattices(FlatBatch):
         self._set((*arrays, log_totals, np.zeros(len(log_totals))), flat.alphabet, flat.unit, normalize)
 
     def _set(self, arrays: Iterable[np.ndarray], alphabet: list[Any], unit: str, normalized: bool) -> Lattices:
-        for name, array in zip(self.stored, arrays, strict=True):
-            array.flags.writeable = False
-            setattr(self, name, array)
-        self.alphabet, self.unit, self.normalized = list(alphabet), unit, normalized
-        return self
+        held: Lattices = self._hold(
+            **dict(zip(self.stored, arrays, strict=True)), alphabet=list(alphabet), unit=unit, normalized=normalized
+        )
+        return held
 
     @classmethod
     def from_file(
@@ -266,9 +266,7 @@ class Lattices(FlatBatch):
         """The same without arcs that read the empty string; computed once per batch, and not pickled."""
         if not (self.symbols < 0).any():
             return self.for_core()
-        if "_without_epsilon" not in self.__dict__:
-            self._without_epsilon = _core.Lattices(*_core.without_epsilon(self.for_core(), threads))
-        return self._without_epsilon
+        return self.derived("without_epsilon", lambda: _core.Lattices(*_core.without_epsilon(self.for_core(), threads)))
 
     def part_names(self, i: int) -> list[str]:
         """The arcs of lattice i: states and symbol.
@@ -406,8 +404,8 @@ class Lattices(FlatBatch):
         alphabet, unit = stored.alphabet(spec)
         states, offsets, sources, symbols, targets, weights, finals, log_totals, lost = columns
         sound = len(states) - 1 == len(offsets) - 1 == len(log_totals) == len(lost)
-        sound = sound and cls._are_offsets(states, len(finals))
-        sound = sound and all(cls._are_offsets(offsets, len(column)) for column in (sources, symbols, targets, weights))
+        sound = sound and are_offsets(states, len(finals))
+        sound = sound and all(are_offsets(offsets, len(column)) for column in (sources, symbols, targets, weights))
         if sound:
             own = np.repeat(np.arange(len(lost)), np.diff(offsets))
             forward = (sources >= 0) & (sources < targets) & (targets < np.diff(states)[own])
@@ -417,12 +415,6 @@ class Lattices(FlatBatch):
         if not sound:
             raise InputError("the lattices in the file do not fit together")
         return cls.__new__(cls)._set(columns, alphabet, unit, stored.value(spec, "normalized", bool))
-
-    def __getstate__(self) -> Any:
-        return self._state()
-
-    def __setstate__(self, state: Any) -> None:
-        self.__dict__.update(self._read_state(*state).__dict__)
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} lattices, {int(self.states[-1]):,} states, {len(self.sources):,} arcs"

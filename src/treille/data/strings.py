@@ -26,6 +26,7 @@ from treille.data.format import count, short_json, visible
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.fields import Fields
+from treille.io.flat import are_offsets
 from treille.io.parameters import effective_n_jobs
 from treille.io.units import TextUnit, canonical, split_texts
 
@@ -192,7 +193,7 @@ class Strings(FlatBatch):
         """
         batch = cls.__new__(cls)
         batch._set(np.array(symbols, np.int32), np.array(offsets, np.int64), alphabet, unit)
-        if not cls._are_offsets(batch.offsets, len(batch.symbols)):
+        if not are_offsets(batch.offsets, len(batch.symbols)):
             raise InputError(f"offsets must rise from 0 to the number of symbols, {len(batch.symbols)}")
         if len(batch.symbols) and not 0 <= batch.symbols.min() <= batch.symbols.max() < len(batch.alphabet):
             raise InputError(f"symbols must lie in 0..{len(batch.alphabet) - 1}, the indices of the alphabet")
@@ -201,16 +202,13 @@ class Strings(FlatBatch):
     def _set(
         self, symbols: np.ndarray, offsets: np.ndarray, alphabet: Any, unit: str, residues: str | None = None
     ) -> None:
-        self.symbols, self.offsets, self.unit, self.residues = symbols, offsets, str(TextUnit.of(unit)), residues
+        self.unit, self.residues = str(TextUnit.of(unit)), residues
         self.alphabet = alphabet.tolist() if isinstance(alphabet, np.ndarray) else list(alphabet)
         if len(offsets) > 1 and np.diff(offsets).max() >= 2**32 - 1:
             raise InputError(
                 f"sequence {int(np.argmax(np.diff(offsets)))} has 2^32 symbols or more: split it into parts"
             )
-        symbols.flags.writeable = offsets.flags.writeable = False
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**state)
+        self._hold(symbols=symbols, offsets=offsets)
 
     def _set_texts(self, items: list[str], unit: TextUnit, threads: int) -> None:
         if unit.normal_form:

@@ -13,6 +13,12 @@ def running_sum(lengths: Any) -> np.ndarray:
     return offsets
 
 
+def are_offsets(array: np.ndarray, end: int) -> bool:
+    """Whether an array rises from 0 to `end`."""
+    sound = array.ndim == 1 and len(array) > 0 and array[0] == 0 and array[-1] == end
+    return bool(sound and (array[1:] >= array[:-1]).all())
+
+
 def selected(offsets: np.ndarray, key: Any) -> tuple[Any, np.ndarray]:
     """The positions of the symbols of the examples that `key` selects, and the offsets of these examples after selection."""
     rows = np.arange(len(offsets) - 1)[key]

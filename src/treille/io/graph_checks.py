@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .errors import InputError
+from .flat import are_offsets
 from .graph_parts import LIMIT, GraphParts
 
 
@@ -22,17 +23,13 @@ def _fault(parts: GraphParts) -> str:
         return "the arrays of graphs must be flat, and attributes one row per node"
     if not np.isfinite(parts.attributes).all() or not np.isfinite(parts.weights).all():
         return "attributes and weights must be finite numbers"
-    if not _rise(parts.offsets, n_nodes) or np.diff(parts.offsets).max(initial=0) >= LIMIT:
+    if not are_offsets(parts.offsets, n_nodes) or np.diff(parts.offsets).max(initial=0) >= LIMIT:
         return f"offsets do not rise from 0 to the number of nodes, {n_nodes:,}"
-    if not _rise(parts.arcs, n_arcs) or len(parts.arcs) != n_nodes + 1:
+    if not are_offsets(parts.arcs, n_arcs) or len(parts.arcs) != n_nodes + 1:
         return f"arcs do not rise from 0 to the number of targets, {n_arcs:,}, with one for each node and the end"
     if len(parts.weights) not in (0, n_arcs):
         return f"there are {len(parts.weights):,} weights, expected one for each of {n_arcs:,} arcs, or none"
     return ""
-
-
-def _rise(offsets: np.ndarray, end: int) -> bool:
-    return len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == end and bool((offsets[1:] >= offsets[:-1]).all())
 
 
 def _fault_of_codes(parts: GraphParts) -> str:

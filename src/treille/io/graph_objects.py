@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from .errors import InputError
 from .grakel_graphs import grakel_graph, is_grakel, is_tuple
 from .graph_arrays import adjacency_graph, edge_index_graph, field, is_matrix
-from .graph_parts import PlainGraph
+from .graph_parts import PlainGraph, all_or_none
 from .networkx_graphs import is_networkx, networkx_graph
 
 EXPECTED = "expected a graph: treille.data.Graph, a networkx graph, an adjacency matrix, a tuple of edges and labels"
@@ -106,11 +106,5 @@ def _node_link(nodes: Sequence[Any], edges: Any, directed: bool, place: str) -> 
     names = [node.get("label") for node in nodes]
     known = len(nodes) if all(name is None for name in names) else names
     edge_labels = None if all(label is None for label in labels) else labels
-    return PlainGraph(known, pairs, edge_labels, _all_or_none(weights, place), None, directed)
-
-
-def _all_or_none(weights: list[Any], place: str) -> list[Any] | None:
-    missing = [e for e, weight in enumerate(weights) if weight is None]
-    if missing and len(missing) < len(weights):
-        raise InputError(f"{place}, edge {missing[0]}: has no weight, expected one for every edge, or for none")
-    return None if missing else weights
+    of_edges = all_or_none(weights, "edge {}".format, "weight", place)
+    return PlainGraph(known, pairs, edge_labels, of_edges, None, directed)

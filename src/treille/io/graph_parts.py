@@ -59,7 +59,7 @@ class GraphParts(PackedExamples):
         return f"GraphParts({len(self):,} graphs, {len(self.labels):,} nodes)"
 
     def take(self, rows: Any) -> GraphParts:
-        nodes, offsets = selected(self.offsets, np.asarray(rows, np.int64))
+        nodes, offsets = selected(self.offsets, rows)
         arcs, ends = selected(self.arcs, nodes)
         edge_labels = self.edge_labels[arcs] if len(self.edge_labels) else self.edge_labels
         weights = self.weights[arcs] if len(self.weights) else self.weights
@@ -220,6 +220,24 @@ def _coded(
     position = {name: code for code, name in enumerate(alphabet)}
     codes = {label: position[str(label)] for label in distinct}
     return np.fromiter(map(codes.__getitem__, chain.from_iterable(lists)), np.int32), alphabet
+
+
+def all_or_none(
+    values: Sequence[Any], named: Callable[[int], str], what: str, place: str, required: bool = False
+) -> Sequence[Any] | None:
+    """The values if there is one for each node or edge, None if there is none at all and none is `required`.
+
+    `named(k)` is the name of node or edge k in messages, such as "edge 3".
+
+    >>> all_or_none([1, 2], "edge {}".format, "weight", "item 0"), all_or_none([None], "edge {}".format, "weight", "item 0")
+    ([1, 2], None)
+    """
+    missing = [k for k, value in enumerate(values) if value is None]
+    if missing and (required or len(missing) < len(values)):
+        name = named(missing[0])
+        expected = f"one for every {name.split()[0]}{', or for none' * (not required)}"
+        raise InputError(f"{place}, {name}: has no {what}, expected {expected}")
+    return None if missing else values
 
 
 def is_label(label: Any) -> bool:

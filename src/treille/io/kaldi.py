@@ -70,27 +70,20 @@ class _Lattice(ArcLines):
         return pair, np.array(transitions, np.int32) if transitions else NONE
 
 
-def parse(text: str, source: str, symbols: Sequence[str] | None = None) -> list[MachineParts]:
-    """The lattices of an archive, in the log semiring, over one symbol table.
+def blocks(
+    lines: Iterable[str], source: str, symbols: Sequence[str] | None, limits: Limits | None
+) -> Iterator[list[MachineParts]]:
+    """The lattices of an archive in blocks, each over a symbol table of its own, in the log semiring.
 
-    `scores` and `final_scores` hold the costs "language" (Kaldi's graph) and "acoustic", whose sum is the weight. Of compact
-    lattices, `alignments` and `final_alignments` hold the transitions.
+    The first block decides whether labels are numbers. `scores` and `final_scores` hold the costs "language" (Kaldi's graph) and
+    "acoustic", whose sum is the weight. For compact lattices, `alignments` and `final_alignments` hold the transitions.
 
-    >>> lattice, = parse("utt-1\\n0 1 vine 1.5,2.0,7_8\\n1 0.5,0,\\n\\n", "a.lat")
+    >>> ((lattice,),) = blocks(["utt-1", "0 1 vine 1.5,2.0,7_8", "1 0.5,0,", ""], "a.lat", None, None)
     >>> lattice.name, lattice.weights.tolist(), lattice.final_weights.tolist(), lattice.scores["acoustic"].tolist()
     ('utt-1', [3.5], [0.5], [2.0])
     >>> lattice.alignments[0].tolist()
     [7, 8]
     """
-    if "\0B" in text[:1000]:
-        raise InputError(f"{source}: is a binary archive of other objects, expected lattices: lattice-copy writes some")
-    return _parts(list(_entries(text.split("\n"), source)), symbols, {})
-
-
-def blocks(
-    lines: Iterable[str], source: str, symbols: Sequence[str] | None, limits: Limits | None
-) -> Iterator[list[MachineParts]]:
-    """The lattices of an archive in blocks, each over a symbol table of its own. The first decides whether labels are numbers."""
     numbers = dict[str, bool | None]()
     for run in runs(_entries(lines, source), limits, lambda lattice: 30 * len(lattice.lines)):
         yield _parts(list(run), symbols, numbers)

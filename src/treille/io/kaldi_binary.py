@@ -15,8 +15,7 @@ import numpy as np
 from .errors import InputError
 from .kaldi import NONE, scores
 from .machine import MachineParts
-from .openfst_binary import MAGIC, Bytes, check_labels, header
-from .symbols import without_gaps
+from .openfst_binary import MAGIC, Bytes, checked_machine, header
 
 ARC_TYPES = {"lattice4": "f", "lattice8": "d", "compactlattice44": "f", "compactlattice84": "d"}
 START = re.compile(rb"[^\s\x00]+ " + re.escape(struct.pack("<i", MAGIC)))
@@ -35,18 +34,9 @@ def looks_like_lattice(head: bytes) -> bool:
     )
 
 
-def parse(data: bytes, source: str, symbols: Sequence[str] | None = None) -> list[MachineParts]:
-    """The lattices of an archive, or the one of a file, in the log semiring, as `kaldi.parse` gives those of a text."""
-    return list(_lattices(Bytes(data, source), looks_like_lattice(data), symbols))
-
-
 def lattices(stream: BufferedIOBase, head: bytes, source: str, symbols: Sequence[str] | None) -> Iterator[MachineParts]:
-    """The lattices of a file that begins with `head`, read as they are asked for."""
-    return _lattices(Bytes(b"", source, stream), looks_like_lattice(head), symbols)
-
-
-def _lattices(bytes_: Bytes, alone: bool, symbols: Sequence[str] | None) -> Iterator[MachineParts]:
-    source = bytes_.source
+    """The lattices of a file that begins with `head`, in the log semiring, read as they are asked for."""
+    bytes_, alone = Bytes(stream, source), looks_like_lattice(head)
     while not bytes_.at_end():
         name = "" if alone else bytes_.until(b" ", "the id of an utterance and a blank").decode("utf-8", "replace")
         yield replace(_lattice(bytes_, f"{source}, {name}" if name else source, symbols), name=name)
@@ -79,22 +69,11 @@ def _lattice(bytes_: Bytes, place: str, symbols: Sequence[str] | None) -> Machin
     costs, final_costs = scores(pairs), scores(final_pairs)
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
         weights, final_weights = (one["language"] + one["acoustic"] for one in (costs, final_costs))
-    bad = np.flatnonzero(~np.isfinite(weights))
-    if len(bad):
-        raise InputError(f"{place}: arc {bad[0]} has weight {weights[bad[0]]}, expected a finite number")
-    if not np.isfinite(final_weights).all():
-        raise InputError(
-            f"{place}: a final weight is {final_weights[~np.isfinite(final_weights)][0]}, expected a finite number"
-        )
-    if not -1 <= start < n_states or ((targets < 0) | (targets >= n_states)).any():
-        raise InputError(f"{place}: names a state that is not there: it has {n_states} states, and starts at {start}")
-    check_labels(outputs, symbols, place)
-    check_labels(inputs, symbols if compact else None, place)
-    table = None if symbols is None else without_gaps(symbols)
-    if start < 0:
-        return MachineParts.nothing(symbols=table, semiring="log")
     arrays = (sources, inputs, outputs, weights, targets, np.array(finals, np.int32), final_weights)
-    parts = MachineParts(start, n_states, *arrays, "log", table if compact else None, table)
+    tables = (symbols if compact else None, symbols)
+    parts = checked_machine(MachineParts(start, n_states, *arrays, "log", *tables), place)
+    if start < 0:
+        return parts
     if compact:
         parts = replace(parts, alignments=alignments, final_alignments=final_alignments)
     return replace(parts, scores=costs, final_scores=final_costs)

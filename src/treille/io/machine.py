@@ -84,6 +84,20 @@ class MachineParts:
         """The acceptor of the outputs."""
         return replace(self, inputs=self.outputs, input_symbols=self.output_symbols)
 
+    def select(self, arcs: np.ndarray, finals: np.ndarray) -> MachineParts:
+        """The machine with the arcs, and the final states, at these positions."""
+        names = ("sources", "inputs", "outputs", "weights", "targets")
+        return replace(
+            self,
+            **{name: getattr(self, name)[arcs] for name in names},
+            final_states=self.final_states[finals],
+            final_weights=self.final_weights[finals],
+            scores={name: values[arcs] for name, values in self.scores.items()},
+            final_scores={name: values[finals] for name, values in self.final_scores.items()},
+            alignments=[self.alignments[arc] for arc in arcs] if self.alignments else (),
+            final_alignments=[self.final_alignments[at] for at in finals] if self.final_alignments else (),
+        )
+
     def words(self, side: str = "inputs") -> list[str]:
         """The symbol of every arc, its number as text if there is no table; "" for the empty string.
 

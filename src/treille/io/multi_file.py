@@ -61,10 +61,16 @@ def joined_blocks(
             joining.see(found[0], found[2])
             head.append(found)
             size.add(found[2])
+    blocks = [(i, block) for i, _, block in head]
     if limits is None or ended:
-        yield joining.whole([(i, block) for i, _, block in head])
+        joining.decide_ids(blocks)
+        yield replace(joining.join(blocks), source=joining.source)
         return
-    joining.decide_ids([(i, block) for i, _, block in head], limits)
+    if all(part.again for part in parts) and all(block.ids for _, block in blocks):
+        joining.decide_ids((i, block) for i, part in enumerate(parts) for block in part.blocks(limits))
+    else:
+        joining.decide_ids(blocks)
+    del blocks
     yield from _merged(chain(emptied(head), stream), joining, limits)
     if error is not None:
         raise error
@@ -122,8 +128,8 @@ class _Joining:
     """What is known of several files, and how their examples are labelled and named."""
 
     def __init__(self, parts: Sequence[Part], request: Request, folders: Sequence[str] | None):
-        self.parts, self.request = parts, request
-        self.sources, self.folders = [part.source for part in parts], folders
+        self.request, self.sources, self.folders = request, [part.source for part in parts], folders
+        self.source = name_of(self.sources)
         self.has, self.lacks = "", ""  # the first file with a field for the label, and the first without
         self.same, self.single = Same(), True  # all files seen so far hold one example
         self.names: Sequence[str] | None = None  # of the classes, one for each file
@@ -142,13 +148,10 @@ class _Joining:
         self.same.check(block.X, source)
         self.single &= len(block) == 1
 
-    def decide_ids(self, head: Sequence[tuple[int, Examples]], limits: Limits) -> None:
-        """Decides how examples are named, by reading all files if they can be read again, otherwise by the first examples."""
-        if not self.request.ids or not all(block.ids for _, block in head):
+    def decide_ids(self, blocks: Iterable[tuple[int, Examples]]) -> None:
+        """Decides by these blocks how examples are named."""
+        if not self.request.ids:
             return
-        blocks: Iterable[tuple[int, Examples]] = head
-        if all(part.again for part in self.parts):
-            blocks = ((i, block) for i, part in enumerate(self.parts) for block in part.blocks(limits))
         plain, prefixed = Distinct(), Distinct()
         with suppress(InputError):  # which is raised again where the examples are used
             for i, block in blocks:
@@ -157,14 +160,6 @@ class _Joining:
                 plain.add(block.ids)
                 prefixed.add(f"{self.sources[i]}:{id}" for id in block.ids)
         self.prefixed = False if plain else True if prefixed else None
-
-    def whole(self, blocks: Sequence[tuple[int, Examples]]) -> Examples:
-        """The examples of all files."""
-        parts, ids = [block for _, block in blocks], None
-        if all(part.ids for part in parts):
-            ids = unique(id for part in parts for id in part.ids or ())
-            ids = ids or unique(f"{self.sources[i]}:{id}" for i, part in blocks for id in part.ids or ())
-        return replace(self.join(blocks), ids=ids, source=name_of(self.sources))
 
     def join(self, blocks: Sequence[tuple[int, Examples]]) -> Examples:
         """The examples of some blocks."""
@@ -180,8 +175,7 @@ class _Joining:
         lines = [line for part in parts for line in part.lines] if all(part.lines for part in parts) else ()
         sources = [part.source for part in parts for _ in range(len(part))] if len(parts) > 1 else first.sources
         format = "/".join(sorted({part.format for part in parts}))
-        whole = name_of(self.sources)
-        return Examples(X, labels, format, source, note, lines, first.fields, ids, sources, whole)
+        return Examples(X, labels, format, source, note, lines, first.fields, ids, sources, self.source)
 
     def _labels(self, blocks: Sequence[tuple[int, Examples]]) -> tuple[list[str] | None, str]:
         """The labels of the examples of some blocks, and where they come from."""

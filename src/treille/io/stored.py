@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
+from .flat import are_offsets
 from .units import BASES, SPLIT, TextUnit
 
 DEEPEST = 250  # of dicts; a kernel inside a kernel takes two, and several calls in Python, which allows 1,000
@@ -146,7 +147,7 @@ def indices(arrays: Mapping[str, np.ndarray], name: str, stop: int, least: int =
 def offsets(arrays: Mapping[str, np.ndarray], name: str, end: int) -> np.ndarray:
     """The array `name`, which must rise from 0 to `end`."""
     found = array(arrays, name, np.int64)
-    if not len(found) or found[0] != 0 or found[-1] != end or (found[1:] < found[:-1]).any():
+    if not are_offsets(found, end):
         raise InputError(f"the array {name!r} does not rise from 0 to {end:,}")
     return found
 

@@ -1,6 +1,7 @@
 """Machines with one final state and with states in topological order, as some formats of lattices require."""
 
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -57,38 +58,19 @@ def in_order(parts: MachineParts) -> MachineParts:
     if not useful:
         nothing = MachineParts.nothing(parts.name, parts.input_symbols, parts.semiring)
         return replace(nothing, output_symbols=parts.output_symbols)
-    waits = {s: sum(p in useful for p in before[s]) for s in useful}
-    order, ready = dict[int, int](), [s for s, n in waits.items() if n == 0]
-    while ready:
-        state = ready.pop()
-        order[state] = len(order)
-        for target in after[state]:
-            if target in useful:
-                waits[target] -= 1
-                if not waits[target]:
-                    ready.append(target)
-    if len(order) < len(useful):
+    try:
+        order = list(TopologicalSorter({state: useful.intersection(before[state]) for state in useful}).static_order())
+    except CycleError as error:
         raise InputError(
-            f"the states {_cycle(before, useful - order.keys())} make a cycle, which this format cannot hold"
-        )
+            f"the states {_shown(error.args[1][:-1])} make a cycle, which this format cannot hold"
+        ) from None
     number = np.full(parts.n_states, -1, np.int32)
-    number[list(order)] = list(order.values())
-    kept = (number[parts.sources] >= 0) & (number[parts.targets] >= 0)
-    by_source = np.argsort(number[parts.sources[kept]], kind="stable")
-    columns = {name: getattr(parts, name)[kept][by_source] for name in ("inputs", "outputs", "weights")}
-    final = number[parts.final_states] >= 0
-    return replace(
-        parts,
-        start=int(number[parts.start]),
-        n_states=len(order),
-        sources=number[parts.sources[kept]][by_source],
-        targets=number[parts.targets[kept]][by_source],
-        **columns,
-        final_states=number[parts.final_states[final]],
-        final_weights=parts.final_weights[final],
-        scores={name: values[kept][by_source] for name, values in parts.scores.items()},
-        final_scores={name: values[final] for name, values in parts.final_scores.items()},
-    )
+    number[order] = np.arange(len(order))
+    kept = np.flatnonzero((number[parts.sources] >= 0) & (number[parts.targets] >= 0))
+    by_source = kept[np.argsort(number[parts.sources[kept]], kind="stable")]
+    part = parts.select(by_source, np.flatnonzero(number[parts.final_states] >= 0))
+    states = {name: number[getattr(part, name)] for name in ("sources", "targets", "final_states")}
+    return replace(part, start=int(number[parts.start]), n_states=len(order), **states)
 
 
 def _neighbours(n: int, arcs: list[tuple[int, int]]) -> list[list[int]]:
@@ -108,12 +90,6 @@ def _reached(neighbours: list[list[int]], first: list[int]) -> set[int]:
     return seen
 
 
-def _cycle(before: list[list[int]], left: set[int], most: int = 10) -> str:
-    """A cycle: every state that could not be ordered has a predecessor among them, so going back closes one."""
-    walk, state = dict[int, int](), min(left)
-    while state not in walk:
-        walk[state] = len(walk)
-        state = next(p for p in before[state] if p in left)
-    cycle = list(walk)[walk[state] :][::-1]
-    shown = ", ".join(map(str, cycle[:most]))
-    return shown + (f" and {len(cycle) - most} more" if len(cycle) > most else "")
+def _shown(states: list[int], most: int = 10) -> str:
+    shown = ", ".join(map(str, states[:most]))
+    return shown + (f" and {len(states) - most} more" if len(states) > most else "")

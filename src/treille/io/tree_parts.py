@@ -35,7 +35,7 @@ class TreeParts(PackedExamples):
         return f"TreeParts({len(self):,} trees, {len(self.labels):,} nodes)"
 
     def take(self, rows: Sequence[int]) -> TreeParts:
-        nodes, offsets = selected(self.offsets, np.asarray(rows, np.int64))
+        nodes, offsets = selected(self.offsets, rows)
         return TreeParts(self.labels[nodes], self.parents[nodes], offsets, self.alphabet)
 
     @classmethod

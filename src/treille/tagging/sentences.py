@@ -149,12 +149,7 @@ class Sentences(FlatBatch):
         return made
 
     def _set(self, columns: Any, offsets: np.ndarray, items: Items | None, origin: Origin | None) -> None:
-        self.columns, self.offsets, self.items, self.origin = columns, offsets, items, origin
-        for array in (offsets, *(column.codes for column in columns), *(items[:2] if items else ())):
-            array.flags.writeable = False
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**state)
+        self._hold(columns=columns, offsets=offsets, items=items, origin=origin)
 
     @property
     def n_tokens(self) -> int:
