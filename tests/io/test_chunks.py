@@ -365,7 +365,7 @@ def test_files_with_and_without_labels_are_refused_where_they_meet(tmp_path, sma
     (tmp_path / "d.csv").write_text("text,label\nbroken,x,y\n")  # which is not reached
     paths = sorted(tmp_path.glob("*.csv*"))
     message = refusal(paths)
-    assert message == f"{paths[0]} has a field for the label, and {paths[2]} has none: label all files, or none"
+    assert message == f"{paths[0]} has a field for the label, and {paths[2]} has none: label all or none"
 
 
 def test_files_of_different_kinds_are_refused_where_they_meet(tmp_path, small_first):

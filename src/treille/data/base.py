@@ -195,6 +195,11 @@ class FlatBatch(Batch):
     def part_offsets(self) -> np.ndarray:
         return self.offsets
 
+    @property
+    def positions(self) -> np.ndarray:
+        """The position of each symbol in its example."""
+        return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
     def _stored_arrays(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in self.stored}
 

@@ -268,8 +268,7 @@ class Graphs(PackedBatch):
     @property
     def sources(self) -> np.ndarray:
         """The node at the beginning of each arc, counted from the first node of its graph."""
-        places = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return np.repeat(places, np.diff(self.arcs)).astype(np.int32)
+        return np.repeat(self.positions, np.diff(self.arcs)).astype(np.int32)
 
     @property
     def is_edge(self) -> np.ndarray:

@@ -187,9 +187,7 @@ class Lattices(FlatBatch):
         if unit.base == "byte":
             raise InputError("the sequences are bytes: decode them first, lattices hold characters or tokens")
         if unit.stops_at_borders:
-            raise InputError(
-                f"the sequences are of unit {batch.unit!r}, which lattices do not have: use 'char' or 'word'"
-            )
+            raise InputError(f"the sequences are of unit {batch.unit!r}, which lattices do not have: use char or word")
         if unit.base == "integer" and len(batch.alphabet) and not 0 < batch.alphabet[0] <= batch.alphabet[-1] < 2**31:
             raise InputError(
                 f"a sequence holds the integer {batch.alphabet[0 if batch.alphabet[0] <= 0 else -1]}, expected labels from 1"
@@ -197,7 +195,7 @@ class Lattices(FlatBatch):
             )
         lengths = np.diff(batch.offsets)
         states = running_sum(lengths + 1)
-        sources = (np.arange(len(batch.symbols)) - np.repeat(batch.offsets[:-1], lengths)).astype(np.int32)
+        sources = batch.positions.astype(np.int32)
         finals = np.zeros(states[-1])
         finals[states[1:] - 1] = 1.0
         arcs = (sources, batch.symbols, sources + np.int32(1), np.ones(len(sources)))

@@ -48,9 +48,7 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
     """Machines and sequences in flat arrays, validated."""
     for i, item in enumerate(items):
         if not is_machine(item) and not isinstance(item, (str, bytes, Sequence, np.ndarray)):
-            raise InputError(
-                f"item {i} is {type(item).__name__} ({item!r:.40}), expected a machine or a sequence of symbols"
-            )
+            raise InputError(f"item {i} is {type(item).__name__} ({item!r:.40}), expected a machine or a sequence")
     sequences = iter(Strings([item for item in items if not is_machine(item)]))
     parts = [machine_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
     item_names = [f"item {i} ({p.name})" if p.name else f"item {i}" for i, p in enumerate(parts)]

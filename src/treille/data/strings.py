@@ -142,11 +142,8 @@ class Strings(FlatBatch):
         if split_texts(units):
             words = {"title": "texts", "description": "a text", "$comment": "Type or paste a text"}
         else:
-            words = {
-                "title": "tokens",
-                "description": "a list of tokens",
-                "$comment": "Tokens with blanks between them",
-            }
+            words = {"title": "tokens", "description": "a list of tokens"}
+            words["$comment"] = "Tokens with blanks between them"
         return words | {"anyOf": [{"type": "string"}, symbols]}
 
     @classmethod
@@ -158,9 +155,7 @@ class Strings(FlatBatch):
         if not all(objects):
             i = objects.index(not objects[0])
             found, before = ("an object", "text") if objects[i] else ("text", "objects")
-            raise InputError(
-                f"item {i} is {found}, the items before it are {before}: send them in requests of their own"
-            )
+            raise InputError(f"item {i} is {found}, the items before it are {before}: send them in separate requests")
         if "text" not in reading:
             raise InputError(f"item 0 is {short_json(values[0])}, expected a text, or arcs and finals")
         fields = Fields(tuple(name.strip() for name in reading["text"].split("+")))
@@ -205,9 +200,7 @@ class Strings(FlatBatch):
         self.unit, self.residues = str(TextUnit.of(unit)), residues
         self.alphabet = alphabet.tolist() if isinstance(alphabet, np.ndarray) else list(alphabet)
         if len(offsets) > 1 and np.diff(offsets).max() >= 2**32 - 1:
-            raise InputError(
-                f"sequence {int(np.argmax(np.diff(offsets)))} has 2^32 symbols or more: split it into parts"
-            )
+            raise InputError(f"sequence {int(np.argmax(np.diff(offsets)))} has 2^32 symbols or more: split it")
         self._hold(symbols=symbols, offsets=offsets)
 
     def _set_texts(self, items: list[str], unit: TextUnit, threads: int) -> None:
@@ -285,9 +278,7 @@ def checked(data: Any) -> tuple[list[Any], str]:
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
     if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):
-        raise InputError(
-            f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays"
-        )
+        raise InputError(f"found {type(data).__name__}, expected a list of strings, token lists or integer arrays")
     shape = getattr(data, "shape", (0,))
     integer_matrix = isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "iu"
     if is_frame(data):

@@ -289,9 +289,8 @@ class Trees(PackedBatch):
         >>> Trees(["(S (NP he) (VP))"]).is_leaf.tolist()
         [False, False, True, True]
         """
-        places = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         leaf = np.ones(len(self.labels), bool)
-        leaf[:-1] = self.parents[1:] != places[:-1]  # in preorder, a first child directly follows its parent
+        leaf[:-1] = self.parents[1:] != self.positions[:-1]  # in preorder, a first child directly follows its parent
         return leaf
 
     @property
@@ -376,9 +375,7 @@ def _read(data: Any, threads: int) -> TreeParts:
     if isinstance(data, Batch):
         raise InputError(f"found {data!r}, expected trees: treille.Trees, or what makes one")
     if not isinstance(data, Iterable) or isinstance(data, dict) or is_nltk(data):
-        raise InputError(
-            f"found {type(data).__name__}, expected a list of trees: in brackets, nested tuples, nltk.Tree"
-        )
+        raise InputError(f"found {type(data).__name__}, expected a list of trees: brackets, nested tuples, nltk.Tree")
     items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind == "U" else list(data)
     if not items:
         return TreeParts(np.empty(0, np.int32), np.empty(0, np.int32), running_sum([]), [])

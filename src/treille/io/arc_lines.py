@@ -62,9 +62,7 @@ class ArcLines:
     def _state(self, line: int, text: str) -> int:
         number = whole(text)
         if not 0 <= number < MOST_STATES:
-            raise InputError(
-                f"{self.place(line)}: found the state {text[:40]!r}, expected a number, states numbered from 0"
-            )
+            raise InputError(f"{self.place(line)}: found the state {text[:40]!r}, expected a number from 0")
         if self.start < 0:
             self.start = number
         return number
@@ -72,15 +70,11 @@ class ArcLines:
     def _check_numbers(self) -> None:
         """Refuses state numbers with large gaps: memory is allocated for every number."""
         most = SPARSEST * (len(self.lines) + len(self.finals) + 1)
-        for line, *states in zip(self.lines, self.sources, self.targets, strict=True):
-            if max(states) > most:
-                raise InputError(
-                    f"{self.place(line)}: found the state '{max(states)}', expected states numbered from 0"
-                )
-        if max(self.finals, default=0) > most:
-            raise InputError(
-                f"{self.source}: found the final state {max(self.finals)}, expected states numbered from 0"
-            )
+        for line, *ends in zip(self.lines, self.sources, self.targets, strict=True):
+            if max(ends) > most:
+                raise InputError(f"{self.place(line)}: found the state '{max(ends)}', expected states numbered from 0")
+        if (last := max(self.finals, default=0)) > most:
+            raise InputError(f"{self.source}: found the final state {last}, expected states numbered from 0")
 
     def parts(
         self,

@@ -66,7 +66,5 @@ def _encodable(texts: Iterable[str], place: Callable[[int], str]) -> list[str]:
             try:
                 text.encode()
             except UnicodeEncodeError as error:
-                raise InputError(
-                    f"{place(i)}, column {error.start + 1}: a lone surrogate, expected UTF-8 text"
-                ) from None
+                raise InputError(f"{place(i)}, column {error.start + 1}: a lone surrogate, expected UTF-8") from None
     return checked

@@ -55,12 +55,7 @@ def _fault_of_arcs(parts: GraphParts) -> str:
     if not parts.directed:
         ends = parts.offsets[graphs] + targets
         back = np.lexsort((sources, ends))
-        pairs = (
-            (sources, ends),
-            (ends, sources),
-            (parts.edge_labels, parts.edge_labels),
-            (parts.weights, parts.weights),
-        )
+        pairs = ((sources, ends), (ends, sources), *((each, each) for each in (parts.edge_labels, parts.weights)))
         if not all(len(one) == 0 or np.array_equal(one, other[back]) for one, other in pairs):
             return "an undirected edge must be two arcs with the same label and weight"
     return ""

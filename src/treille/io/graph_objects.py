@@ -65,11 +65,8 @@ def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:
     >>> dict_graph({"nodes": ["C", "O"], "edges": [[0, 1]], "edge_labels": [2]}, "item 0")[:3]
     (['C', 'O'], [[0, 1]], [2])
     """
-    nodes, edges, directed = (
-        record.get("nodes"),
-        record.get("edges", record.get("links")),
-        record.get("directed", False),
-    )
+    nodes, edges = record.get("nodes"), record.get("edges", record.get("links"))
+    directed = record.get("directed", False)
     if not isinstance(directed, bool):
         raise InputError(f"{place}: the field 'directed' is {directed!r}, expected true or false")
     if isinstance(nodes, Sequence) and not isinstance(nodes, str) and nodes and isinstance(nodes[0], Mapping):
@@ -79,8 +76,7 @@ def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:
     if nodes is None:
         flat = [v for edge in edges if isinstance(edge, Sequence) for v in edge] if isinstance(edges, Sequence) else []
         nodes = 1 + max((v for v in flat if isinstance(v, int)), default=-1)
-    given = (record.get(name) for name in ("edge_labels", "weights", "node_attr"))
-    labels, weights, attributes = given
+    labels, weights, attributes = (record.get(name) for name in ("edge_labels", "weights", "node_attr"))
     if not (labels is None or isinstance(labels, (Sequence, np.ndarray))) or isinstance(labels, str):
         raise InputError(f"{place}: the field 'edge_labels' is {labels!r}, expected a list")
     return PlainGraph(nodes, edges, labels, weights, attributes, directed)

@@ -13,7 +13,7 @@ import numpy as np
 from treille import _core
 
 from .errors import InputError
-from .flat import over_one_alphabet, running_sum, selected
+from .flat import joined_offsets, over_one_alphabet, running_sum, selected
 from .parts import PackedExamples
 
 NO_CODES, NO_WEIGHTS = np.empty(0, np.int32), np.empty(0)
@@ -82,8 +82,8 @@ class GraphParts(PackedExamples):
         rows = [part.attributes.reshape(len(part.labels), -1) for part in each if len(part.labels)]
         return cls(
             labels,
-            running_sum(np.concatenate([np.diff(part.offsets) for part in each])),
-            running_sum(np.concatenate([np.diff(part.arcs) for part in each])),
+            joined_offsets(part.offsets for part in each),
+            joined_offsets(part.arcs for part in each),
             np.concatenate([part.targets for part in each]),
             edge_labels,
             np.concatenate(weights) if any(len(part.weights) for part in each) else NO_WEIGHTS,

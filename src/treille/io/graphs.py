@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import re
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import jsonl, networkx_graphs, text_files
-from .atomic_write import atomic_write
+from .atomic_write import write_bytes
 from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request, block_ids, counted
@@ -45,11 +44,7 @@ def guess_content(line: str, text: str | None) -> str | None:
     ('graphs', None)
     """
     line = line.strip()
-    if (
-        text is not None
-        or not line.startswith(("{", "["))
-        or not re.search(r'"(edges|links|edge_index)"\s*:\s*\[', line)
-    ):
+    if text is not None or not re.match(r'[{\[].*"(edges|links|edge_index)"\s*:\s*\[', line):
         return None
     try:
         record, _ = json.JSONDecoder().raw_decode(line, line.index("{") if "{" in line else 0)
@@ -65,9 +60,7 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
     if request.columns:
         return text_files.blocks(stream, replace(request, format="jsonl"), limits)
     if request.format == "tu":
-        raise InputError(
-            f"{request.source}: is one file, expected the folder or the .zip that holds all files of the set"
-        )
+        raise InputError(f"{request.source}: is one file, expected the folder or .zip that holds the files of the set")
     if request.format == "smiles":
         return _smiles(stream, request, limits)
     return _json_lines(stream, request, limits) if request.format == "graphs" else _one(stream, request)
@@ -95,9 +88,8 @@ def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) 
 
 def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> PlainGraph | Mapping[str, Any]:
     """The graph of a record, or of the object in the field that the user named; with `edge_index`, the object as it is."""
-    name = fields.texts[0]
-    held = fields.get(record, name, place)
-    held = record if name in GRAPH_FIELDS else held
+    held = fields.get(record, fields.texts[0], place)
+    held = record if fields.texts[0] in GRAPH_FIELDS else held
     if not isinstance(held, Mapping) or all(held.get(field) is None for field in GRAPH_FIELDS):
         raise InputError(f"{place}: found {json.dumps(held)[:40]}, expected an object with nodes and edges")
     if held.get("edge_index") is not None:
@@ -219,6 +211,4 @@ def write_graphs(
     """
     known: Sequence[str | None] = labels or [None] * len(graphs)
     text = "".join(f"{format_graph(graph, label)}\n" for graph, label in zip(graphs, known, strict=True))
-    data = text.encode()
-    zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data
-    atomic_write(path, lambda file: file.write(zipped), "graphs")
+    write_bytes(path, text.encode(), "graphs")

@@ -36,9 +36,7 @@ class _Lattice(ArcLines):
         pair, aligned = self._pair(row.pop(), at) if len(row) > 1 and "," in row[-1] else ((0.0, 0.0), NONE)
         if len(row) == 1:
             if max(pair) < math.inf == sum(pair):
-                raise InputError(
-                    f"{self.place(at)}: the costs add up to more than a number can hold, expected at most 1e308"
-                )
+                raise InputError(f"{self.place(at)}: the costs add up to more than a number can hold, 1e308")
             self.final(at, row[0], sum(pair))
             if np.isfinite(sum(pair)):
                 self.final_pairs.append(pair)

@@ -48,9 +48,7 @@ def _lattice(bytes_: Bytes, place: str, symbols: Sequence[str] | None) -> Machin
     rows, pairs, alignments = list[tuple[int, int, int, int]](), list[tuple[float, float]](), list[np.ndarray]()
     finals, final_pairs, final_alignments = list[int](), list[tuple[float, float]](), list[np.ndarray]()
     if n_states < 0:
-        raise InputError(
-            f"{place}: does not count its states, so that its end is not known: lattice-copy writes it again"
-        )
+        raise InputError(f"{place}: does not count its states, so its end is unknown: lattice-copy writes it again")
     for state in range(n_states):
         what = f"state {state} of {n_states}"
         pair, aligned = _weight(bytes_, real, compact, what)

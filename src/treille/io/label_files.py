@@ -67,7 +67,7 @@ def _rows(first: str, lines: Iterable[str], source: str) -> list[tuple[int, str 
     for number, row in rows:
         if len(row) != width:
             raise InputError(
-                f"{source}, line {number}: found {len(row)} columns, expected {width} as on the first line"
+                f"{source}, line {number}: found {len(row)} columns, expected {width} as on line {rows[0][0]}"
             )
     if not rows:
         raise InputError(f"{source}: found a header and no label after it")

@@ -106,9 +106,7 @@ def _lines(files: Sequence[Member], request: Request, limits: Limits | None) -> 
                 if labels is None and file.label and request.labelled is not False:
                     labels = [file.label] * len(own.texts)
                 if labelled is not None and labelled != (labels is not None):
-                    raise InputError(
-                        f"{request.source}: some files have labels and others none; label all of them, or none"
-                    )
+                    raise InputError(f"{request.source}: some files have labels and others none; label all, or none")
                 labelled = labels is not None
                 if request.labelled and not labelled:
                     raise InputError(

@@ -1,6 +1,5 @@
 """The file formats of machines and lattices: how they are recognised, parsed and written."""
 
-import gzip
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from . import confusion, json_arcs, kaldi, kaldi_binary, openfst_binary, openfst_text, plf, slf
 from .archive import Member
-from .atomic_write import atomic_write
+from .atomic_write import write_bytes
 from .blocks import Limits, runs, whole_lines
 from .errors import InputError
 from .examples import Request
@@ -217,6 +216,5 @@ def _format_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
 
 
 def _write(path: str | os.PathLike[str], data: bytes) -> Path:
-    zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data
-    atomic_write(path, lambda file: file.write(zipped), "lattices")
+    write_bytes(path, data, "lattices")
     return Path(path)

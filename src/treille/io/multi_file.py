@@ -142,9 +142,7 @@ class _Joining:
         source = self.sources[i]
         self.has, self.lacks = self.has or source * own, self.lacks or source * (not own)
         if self.has and self.lacks:
-            raise InputError(
-                f"{self.has} has a field for the label, and {self.lacks} has none: label all files, or none"
-            )
+            raise InputError(f"{self.has} has a field for the label, and {self.lacks} has none: label all or none")
         self.same.check(block.X, source)
         self.single &= len(block) == 1
 

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from math import isnan
 
 from .errors import InputError
+from .parameters import to_float
 from .tree_parts import Nodes
 
 UNNAMED = "*"
@@ -71,7 +73,7 @@ class _Reader:
                 return f"found {token!r}, expected a tree: '(' or a name"
         if self.length:
             self.length = False
-            return None if _is_number(token) else f"found {token[:40]!r}, expected the length of a branch"
+            return f"found {token[:40]!r}, expected the length of a branch" if isnan(to_float(token)) else None
         if token == ":":
             self.length, self.may_open, self.may_name = True, False, False
         elif token == "(":
@@ -100,11 +102,3 @@ class _Reader:
         self.labels.append(UNNAMED)
         self.parents.append(parent)
         self.current, self.may_open, self.may_name = len(self.labels) - 1, True, True
-
-
-def _is_number(token: str) -> bool:
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return True

@@ -61,9 +61,7 @@ def as_text(buffer: Bytes, encoding: str) -> Text:
         return Text(buffer, encoding=known, newline="")
     except (LookupError, ValueError):
         buffer.close()
-        raise InputError(
-            f"{buffer.name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1"
-        ) from None
+        raise InputError(f"{buffer.name}: unknown encoding {encoding!r}, expected one such as utf-8, latin-1") from None
 
 
 def open_bytes(path: str | os.PathLike[str]) -> Bytes:

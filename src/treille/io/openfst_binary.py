@@ -82,9 +82,7 @@ def header(bytes_: Bytes, arc_types: Collection[str]) -> tuple[str, int, int, li
         )
     version, flags = bytes_.number("<i", "the version"), bytes_.number("<i", "the flags")
     if version != VERSION or flags & ALIGNED:
-        raise InputError(
-            f"{source}: is of version {version} with flags {flags}, expected version {VERSION}, not aligned"
-        )
+        raise InputError(f"{source}: is of version {version}, flags {flags}, expected version {VERSION}, not aligned")
     bytes_.number("<Q", "the properties")
     start, n_states, _ = (bytes_.number("<q", what) for what in ("the start", "the states", "the arcs"))
     return arc_type, start, n_states, [bytes_.symbols() if flags & flag else None for flag in (HAS_INPUT, HAS_OUTPUT)]

@@ -3,10 +3,12 @@
 """
 
 from collections.abc import Sequence
+from math import isnan
 
 from .arc_lines import ArcLines, coded, machine_lines, number, written_sides
 from .errors import InputError
 from .machine import MachineParts
+from .parameters import to_float
 from .symbols import columns
 from .weights import ONE, as_kind
 
@@ -55,15 +57,8 @@ def parse(
 def _is_acceptor(rows: Sequence[Sequence[str]]) -> bool:
     widths = {len(row) for row in rows}
     fourth = [row[3] for row in rows if len(row) == 4]
-    return 5 not in widths and (3 in widths or (bool(fourth) and all(map(_is_decimal, fourth))))
-
-
-def _is_decimal(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return not text.isdecimal()
+    decimal = bool(fourth) and not any(text.isdecimal() or isnan(to_float(text)) for text in fourth)
+    return 5 not in widths and (3 in widths or decimal)
 
 
 def format_machine(parts: MachineParts, kind: str | None = None) -> str:

@@ -164,9 +164,7 @@ class ReadingPlan:
 
 def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
     if not isinstance(examples.X, TreeParts):
-        raise InputError(
-            f"{examples.source}: holds no trees, expected trees: --root-label takes labels from their roots"
-        )
+        raise InputError(f"{examples.source}: holds no trees, expected trees: --root-label takes their roots' labels")
     labels, without = trees.without_root(examples.X)
     if not labelled:
         return replace(examples, X=without)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from .flat import joined_offsets, over_one_alphabet
 from .parts import PackedExamples
 
 Record = tuple[int, Mapping[str, object]]
@@ -39,14 +40,13 @@ class NumberRows(PackedExamples):
 
     @classmethod
     def join(cls, each: Sequence[NumberRows]) -> NumberRows:
-        names = sorted({name for part in each for name in part.names}, key=lambda name: (len(name), name))
-        codes = {name: code for code, name in enumerate(names)}
-        blocks = []
-        for part in each:
-            columns = np.array([codes[name] for name in part.names], np.int64)[part.matrix.indices]
-            shape = (len(part), len(names))
-            blocks.append(sp.csr_matrix((part.matrix.data, columns, part.matrix.indptr), shape=shape))
-        matrix = sp.csr_matrix(sp.vstack(blocks))
+        columns, names = over_one_alphabet(
+            [(part.matrix.indices, part.names) for part in each],
+            lambda names: sorted(names, key=lambda name: (len(name), name)),
+        )
+        offsets = joined_offsets(part.matrix.indptr for part in each)
+        values = np.concatenate([part.matrix.data for part in each])
+        matrix = sp.csr_matrix((values, columns, offsets), (len(offsets) - 1, len(names)))
         matrix.sort_indices()
         return cls(matrix, names)
 

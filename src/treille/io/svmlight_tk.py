@@ -45,9 +45,7 @@ def split(line: str, place: str) -> tuple[str, list[Part]]:
             parts.append((mark[1], mark[2] or "", content))
         elif content and not content.startswith("#"):
             if mark[1] != "ET":
-                raise InputError(
-                    f"{place}: found {content[:40]!r} after |{mark[1]}|, expected a mark such as |BT| there"
-                )
+                raise InputError(f"{place}: found {content[:40]!r} after |{mark[1]}|, expected a mark such as |BT|")
             parts.append(("BV", "", content.partition(" #")[0]))
     if not any(mark == "BT" for mark, _, _ in parts):
         raise InputError(f"{place}: found {line[:40]!r}, expected a label and a tree between |BT| and |ET|")

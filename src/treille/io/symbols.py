@@ -113,9 +113,7 @@ def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[s
             if not words:
                 continue
             if len(words) != 2 or not words[1].isdecimal() or len(words[1]) > 18:
-                raise InputError(
-                    f"{source}, line {number}: found {line.strip()[:40]!r}, expected a symbol and its label"
-                )
+                raise InputError(f"{source}, line {number}: found {line.strip()[:40]!r}, expected a symbol and a label")
             pairs.append((words[0], whole(words[1])))
     return symbol_list(pairs, source)
 

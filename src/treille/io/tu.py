@@ -120,9 +120,7 @@ def _graphs(tables: dict[str, _Lines], n_graphs: int | None) -> GraphParts:
     indicator = tables[INDICATOR].numbers(int, "the number of the graph of a node, counted from 1", 1)[:, 0]
     n = int(indicator.max(initial=0)) if n_graphs is None else n_graphs
     if n > max(LIMIT, len(indicator)) or (n_graphs is None and n > 2 * len(indicator) + 1):
-        raise InputError(
-            f"{tables[INDICATOR].name}: the largest number is {n:,}, and there are {len(indicator):,} nodes"
-        )
+        raise InputError(f"{tables[INDICATOR].name}: the largest number is {n:,}, for {len(indicator):,} nodes")
     outside = (indicator < 1) | (indicator > n)
     if outside.any():
         v = int(outside.argmax())
@@ -133,19 +131,19 @@ def _graphs(tables: dict[str, _Lines], n_graphs: int | None) -> GraphParts:
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     offsets = running_sum(np.bincount(indicator - 1, minlength=n))
-    lines = tables[EDGES]
-    ends = lines.numbers(int, "the numbers of two nodes, counted from 1", 2) - 1
+    edges = tables[EDGES]
+    ends = edges.numbers(int, "the numbers of two nodes, counted from 1", 2) - 1
     absent = (ends < 0) | (ends >= len(indicator))
     if absent.any():
         e = int(absent.any(axis=1).argmax())
         raise InputError(
-            f"{lines.name}, line {e + 1}: joins the nodes {lines.lines[e].strip()}, but there are {len(indicator):,}"
+            f"{edges.name}, line {e + 1}: joins the nodes {edges.lines[e].strip()}, but there are {len(indicator):,}"
         )
     graph = indicator[ends] - 1
     if (graph[:, 0] != graph[:, 1]).any():
         e = int((graph[:, 0] != graph[:, 1]).argmax())
         raise InputError(
-            f"{lines.name}, line {e + 1}: joins a node of graph {graph[e, 0] + 1} and one of graph {graph[e, 1] + 1}"
+            f"{edges.name}, line {e + 1}: joins a node of graph {graph[e, 0] + 1} and one of graph {graph[e, 1] + 1}"
         )
     by_graph = np.argsort(graph[:, 0], kind="stable")
     local = place[ends] - offsets[graph]
@@ -168,7 +166,7 @@ def _graphs(tables: dict[str, _Lines], n_graphs: int | None) -> GraphParts:
     if fault is not None:
         g, e, other = fault
         first, second = (int(by_graph[starts[g] + k]) + 1 for k in (e, other))
-        raise InputError(f"{lines.name}, line {first}: is the edge of line {second}, with another label")
+        raise InputError(f"{edges.name}, line {first}: is the edge of line {second}, with another label")
     rows = np.ascontiguousarray(attributes[order])
     return GraphParts(labels, offsets, arcs, nodes, arc_labels, NO_WEIGHTS, rows, alphabet, edge_alphabet, directed)
 

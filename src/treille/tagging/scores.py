@@ -9,9 +9,8 @@ import numpy as np
 
 from treille.data.alphabet import align
 from treille.data.format import count
-from treille.io.errors import InputError
 from treille.tagging.schemes import Chunks, chunks_of
-from treille.tagging.sentences import one_column
+from treille.tagging.sentences import check_lengths, one_column
 
 
 @dataclass(frozen=True)
@@ -92,8 +91,7 @@ def chunk_scores(true: Any, predicted: Any) -> ChunkScores:
     (0.667, 1.0, 0.8, 0.75, 1)
     """
     left, right = one_column(true, "tag"), one_column(predicted, "tag")
-    if not np.array_equal(left.offsets, right.offsets):
-        _refuse_lengths(np.diff(left.offsets), np.diff(right.offsets))
+    check_lengths(left, right, "true tag", "predicted one")
     mine, theirs = chunks_of(left), chunks_of(right)
     types = sorted({*mine.types, *theirs.types})
     a, b = _types_at(mine, types, left.n_tokens), _types_at(theirs, types, left.n_tokens)
@@ -124,15 +122,6 @@ def _ends_at(chunks: Chunks, n_tokens: int) -> np.ndarray:
     at = np.zeros(n_tokens, np.int64)
     at[chunks.first] = chunks.end
     return at
-
-
-def _refuse_lengths(true: np.ndarray, predicted: np.ndarray) -> None:
-    if len(true) != len(predicted):
-        raise InputError(f"found {len(true):,} sentences of true tags and {len(predicted):,} of predicted ones")
-    i = int(np.flatnonzero(true != predicted)[0])
-    raise InputError(
-        f"sentence {i} has {count(int(true[i]), 'true tag')} and {count(int(predicted[i]), 'predicted one')}"
-    )
 
 
 def _line(scores: Scores) -> str:

@@ -13,6 +13,7 @@ from treille.data.base import FlatBatch, Summary, as_index, running_sum, selecte
 from treille.data.format import clipped, count
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.flat import joined_offsets, over_one_alphabet
 from treille.registry import register
 from treille.tagging.items import Items, items_of, place
 
@@ -132,15 +133,16 @@ class Sentences(FlatBatch):
                     "features" if each.items else count(len(each.columns), "column") for each in (part, full[0])
                 )
                 raise InputError(
-                    f"{part.place(0)}: found tokens with {found}, expected {expected} as in {full[0].place(0)}"
+                    f"{part.place(0)}: found tokens with {found}, expected {expected} like {full[0].place(0)}"
                 )
-        columns = [_merged(each) for each in zip(*(part.columns for part in full), strict=True)]
+        each_column = zip(*(part.columns for part in full), strict=True)
+        columns = tuple(Column(*over_one_alphabet(each, list)) for each in each_column)
         items = None
         if full[0].items is not None:
             given = [part.items for part in full if part.items is not None]
-            names = _merged([Column(each.codes, each.names) for each in given])
-            items = Items(names.codes, _running([each.offsets for each in given]), names.values)
-        return cls._made(tuple(columns), _running([part.offsets for part in parts]), items, _origin(full))
+            codes, names = over_one_alphabet([(each.codes, each.names) for each in given], list)
+            items = Items(codes, joined_offsets(each.offsets for each in given), names)
+        return cls._made(columns, joined_offsets(part.offsets for part in parts), items, _origin(full))
 
     @classmethod
     def _made(cls, *parts: Any) -> Sentences:
@@ -292,17 +294,19 @@ def one_column(data: Any, what: str) -> Sentences:
     return sentences
 
 
+def check_lengths(one: Sentences, other: Sentences, what: str, of_other: str) -> None:
+    """Refuses two descriptions of sentences of different lengths, whose tokens are called `what` and `of_other`."""
+    if len(one) != len(other):
+        raise InputError(f"found {count(len(one), 'sentence')} of {what}s and {len(other):,} of {of_other}s")
+    lengths, others = np.diff(one.offsets), np.diff(other.offsets)
+    for i in np.flatnonzero(lengths != others)[:1]:
+        raise InputError(f"sentence {i} has {count(int(lengths[i]), what)} and {count(int(others[i]), of_other)}")
+
+
 def coded(values: Sequence[str]) -> Column:
     """Values with codes, numbered in the order of first occurrence."""
     codes = codes_of(dict.fromkeys(values))
     return Column(np.fromiter(map(codes.__getitem__, values), np.int32, len(values)), list(codes))
-
-
-def _merged(parts: Sequence[Column]) -> Column:
-    """One column after another, with codes for all values."""
-    codes = codes_of(dict.fromkeys(chain.from_iterable(part.values for part in parts)))
-    maps = [np.fromiter(map(codes.__getitem__, part.values), np.int32, len(part.values)) for part in parts]
-    return Column(np.concatenate([own[part.codes] for own, part in zip(maps, parts, strict=True)]), list(codes))
 
 
 def _origin(parts: Sequence[Sentences]) -> Origin | None:
@@ -318,11 +322,6 @@ def _origin(parts: Sequence[Sentences]) -> Origin | None:
         sources += each.sources or [each.source]
     lines = np.concatenate([each.lines for each in origins])
     return Origin(", ".join(sources), lines, tuple(sources), np.concatenate(numbers))
-
-
-def _running(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Offsets, one part after another."""
-    return running_sum(np.concatenate([np.diff(part) for part in parts]))
 
 
 def flat(data: Any) -> tuple[list[Any], np.ndarray]:

@@ -140,9 +140,7 @@ def as_templates(given: Any, n_columns: int, items: bool = False) -> list[Templa
     elif isinstance(given, os.PathLike) or (isinstance(given, str) and os.path.isfile(given)):
         given = read_templates(given)
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise InputError(
-            f"templates are {given!r}, expected a list such as ['word[0]', 'tag[-1]'], or the path of a file"
-        )
+        raise InputError(f"templates are {given!r}, expected a list such as ['word[0]', 'tag[-1]'], or a path")
     found: list[Template] = []
     for i, each in enumerate(given):
         if not isinstance(each, (str, Template)):
@@ -161,9 +159,7 @@ def check_columns(template: Template, n_columns: int, items: bool) -> None:
     for column in (atom.column for atom in template.atoms):
         if column >= n_columns:
             there = f"{count(n_columns, 'column')}" + (f", 0 to {n_columns - 1}" if n_columns > 1 else "")
-            raise InputError(
-                f"{where}the template {str(template)!r} reads column {column}, but the tokens have {there}"
-            )
+            raise InputError(f"{where}the template {str(template)!r} reads column {column}, but tokens have {there}")
         if column == ITEMS and not items:
             raise InputError(
                 f"{where}the template 'items' reads features, but the tokens have columns: see Sentences.of_features"
@@ -213,11 +209,6 @@ def _line(text: str, place: str) -> Template:
     if far is not None:
         raise InputError(f"{place}: the offset in {text[:60]!r} is {far.offset}, expected -{REACH} to {REACH}")
     return Template._of([*atoms, *([Atom(TAG, "", 1)] if name[0] == "B" else [])], place)
-
-
-def template_texts(templates: Sequence[Template]) -> list[str]:
-    """Templates as text, for model files."""
-    return list(map(str, templates))
 
 
 def described(templates: Sequence[Template]) -> str:

@@ -16,8 +16,8 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.tagging.attributes import derived
-from treille.tagging.sentences import Column, Sentences, one_column
-from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates, template_texts
+from treille.tagging.sentences import Column, Sentences, check_lengths, one_column
+from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates
 
 DIRECTIONS = ("forward", "backward")
 NO_CODES, NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
@@ -73,15 +73,9 @@ class TokenFeatures:
         self.values, self.items = [list(each) for each in values], list(items)
         self.feature_templates, self.feature_codes = feature_templates, feature_codes
         sizes = [len(each) for each in self.values]
-        self.core = _core.TokenFeatures(
-            _atoms(self.templates),
-            sizes,
-            len(self.items),
-            len(self.tags),
-            direction == "backward",
-            feature_templates,
-            feature_codes,
-        )
+        counts = sizes, len(self.items), len(self.tags)
+        backward, features = direction == "backward", (feature_templates, feature_codes)
+        self.core = _core.TokenFeatures(_atoms(self.templates), *counts, backward, *features)
         self._codes = [codes_of(each) for each in self.values]
         self._item_codes = codes_of(self.items)
         self.reads_items = any(map(_reads_items, self.templates))
@@ -211,7 +205,7 @@ class TokenFeatures:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model file stores: JSON values, and arrays. `load` is the inverse."""
         spec = {
-            "templates": template_texts(self.templates),
+            "templates": list(map(str, self.templates)),
             "values": self.values,
             "items": self.items,
             "tags": self.tags,
@@ -279,12 +273,8 @@ def _compact_columns(sentences: Sentences) -> list[Column]:
 
 
 def _tag_codes(tags: Sentences, sentences: Sentences | None, names: Sequence[str]) -> np.ndarray:
-    if sentences is not None and not np.array_equal(tags.offsets, sentences.offsets):
-        if len(tags) != len(sentences):
-            raise InputError(f"found {count(len(sentences), 'sentence')} and tags of {len(tags):,}")
-        lengths, others = np.diff(sentences.offsets), np.diff(tags.offsets)
-        i = int(np.flatnonzero(lengths != others)[0])
-        raise InputError(f"sentence {i} has {count(int(lengths[i]), 'token')} and {count(int(others[i]), 'tag')}")
+    if sentences is not None:
+        check_lengths(sentences, tags, "token", "tag")
     column = tags.columns[0]
     codes = align(column.values, names, unknown=-1)[column.codes] if column.values else NO_CODES
     for token in np.flatnonzero(codes < 0)[:1]:
@@ -306,9 +296,7 @@ def _pruned(
     number = {attribute: i for i, attribute in enumerate(attributes_of(templates))}
     widths = np.array([len(template.atoms) for template in templates], np.int64)[places]
     starts, codes = np.cumsum(widths) - widths, np.array(codes, np.int32)
-    at: list[list[np.ndarray]] = [
-        [] for _ in range(len(values) + 1)
-    ]  # where the codes of an attribute are; last, items
+    at: list[list[np.ndarray]] = [[] for _ in [*values, items]]  # where the codes of an attribute are
     for t, template in enumerate(templates):
         own = starts[places == t]
         for k, atom in enumerate(template.atoms):
