@@ -19,9 +19,8 @@ from treille.data.graph import Graph, graph_picture
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.graph_arrays import adjacency_graph, edge_index_graph
-from treille.io.graph_checks import check_parts
 from treille.io.graph_objects import dict_graph, graph_of, is_graph
-from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, GraphParts, pack
+from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, GraphParts, check_parts, pack
 from treille.io.graphs import check_sizes, format_graph
 from treille.io.networkx_graphs import networkx_graph, to_networkx
 from treille.io.smiles import smiles_graph

@@ -146,7 +146,7 @@ class Trees(PackedBatch):
             rows = [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
             found = [(i, tree) for i, line in rows for tree in svmlight_tk.trees(line, f"line {i}").values()]
         else:
-            found = brackets.split(text)
+            found = list(brackets.split_lines([text]))
         texts = [tree for _, tree in found]
         return cls(brackets.parse(texts, effective_n_jobs(n_jobs), lambda i: f"line {found[i][0]}"))
 

@@ -1,7 +1,6 @@
 """Several files as one input: a folder, a glob such as `dev/*.lat.gz`, or an archive (.zip, .tar, .tar.gz)."""
 
 import glob
-import io
 import lzma
 import os
 import re
@@ -53,12 +52,6 @@ class Member:
         """The first bytes."""
         with self.open() as stream:
             return stream.read(HEAD)
-
-    @property
-    def data(self) -> bytes:
-        """All bytes."""
-        with self.open() as stream:
-            return stream.read()
 
     def text(self, encoding: str) -> Text:
         """The file as text."""
@@ -160,32 +153,12 @@ def _unpacked(name: str, budget: Budget) -> IO[bytes]:
 
 def _member(opened: Callable[[], IO[bytes]], archive: str, name: str, budget: Budget) -> Bytes:
     with _naming(archive):
-        file = opened()
-    return Bytes(io.BufferedReader(_Checked(file, archive), 1 << 16), name, budget)
-
-
-class _Checked(io.RawIOBase):
-    """The bytes of a file in an archive; what is wrong with them raises an `InputError` that names the archive."""
-
-    def __init__(self, file: IO[bytes], archive: str):
-        self._source, self._archive = file, archive
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        with _naming(self._archive):
-            data = self._source.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self._source.close()
-        super().close()
+        return Bytes(opened(), name, budget, partial(_naming, archive))
 
 
 @contextmanager
 def _naming(archive: str) -> Iterator[None]:
+    """Lets an error in the bytes of an archive raise an `InputError` that names the archive."""
     try:
         yield
     except InputError:

@@ -6,10 +6,9 @@ from itertools import chain
 from typing import Any
 
 from .blocks import FIRST, Limits
-from .distinct import Distinct
 from .errors import InputError
 from .examples import Examples
-from .multi_file import Part, Size, emptied
+from .multi_file import Distinct, Part, Size, emptied
 from .parts import volume
 from .read import Path, ReadingPlan
 

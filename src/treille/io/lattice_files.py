@@ -134,9 +134,8 @@ def _records(
     between = "\t" if "\t" in first and not plf.looks_like_plf(first) else None
     if labelled and request.label is None and (file.label or (container == "lines" and between is None)):
         labelled = None  # the folder is the label; if there is none, `_lines` raises the error
-    rows = records(container, stream, file.name, between, text, request.label)
-    get = _machine_record if format == "arcs" else _named_text
     own = replace(request, source=file.name, format=container, text=text, labelled=labelled)
+    rows, get = records(stream, own, between), _machine_record if format == "arcs" else _named_text
     missing = f"{file.name}: found a header and no lattice after it, expected at least one"
     for found in collected(rows, own, limits, missing, get):
         yield found.names if container != "lines" else [], found

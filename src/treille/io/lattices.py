@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from . import confusion, json_arcs, kaldi, kaldi_binary, openfst_binary, openfst_text, plf, slf
+from . import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
 from .archive import Member
 from .atomic_write import write_bytes
 from .blocks import Limits, runs, whole_lines
@@ -45,7 +45,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
     """
     stem = COMPRESSED.sub("", os.path.basename(name).lower())
     line = head.lstrip().split(b"\n")[0].decode("utf-8", "replace")
-    if kaldi_binary.looks_like_archive(head) or kaldi_binary.looks_like_lattice(head):
+    if kaldi.looks_binary(head):
         return "kaldi", "content"
     if openfst_binary.looks_like_openfst(head):
         return "openfst", "content"
@@ -91,8 +91,8 @@ def blocks(stream: Bytes, name: str, request: Request, limits: Limits | None) ->
     if kind == "openfst" and openfst_binary.looks_like_openfst(head):
         parts = openfst_binary.parse(stream.read(), name)
         return iter([[parts if weights in (None, "cost") else _reread(parts, weights, name)]])
-    if kind == "kaldi" and (kaldi_binary.looks_like_archive(head) or kaldi_binary.looks_like_lattice(head)):
-        found = kaldi_binary.lattices(stream, head, name, symbols)
+    if kind == "kaldi" and kaldi.looks_binary(head):
+        found = kaldi.binary_lattices(stream, head, name, symbols)
         return map(list, runs(found, limits, lambda lattice: 30 * len(lattice.sources)))
     text = as_text(stream, request.encoding)
     if kind in ("openfst", "openfst-text", "slf"):

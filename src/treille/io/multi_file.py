@@ -5,19 +5,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import TypeVar
 
+import numpy as np
+
 from .archive import Member
 from .blocks import Limits, runs
-from .distinct import Distinct
 from .errors import InputError
 from .examples import Examples, Request, unique
 from .open import COMPRESSED
 from .parts import Same, joined, volume
 
 T = TypeVar("T")
+DIGEST = 16  # bytes: two names of 10^12 have the same digest with a probability of 10^-15
 FIRST_WORDS = ("lines", "fasta", "fastq")  # their labels are first words, not a field that is named
 
 
@@ -102,6 +105,32 @@ class Size:
     def is_full(self, limits: Limits) -> bool:
         """Whether it reaches the limits."""
         return limits.reached(self.examples, self.characters)
+
+
+class Distinct:
+    """Names, of which only digests are kept, 16 bytes for each. True if all differ and none is empty.
+
+    >>> names = Distinct()
+    >>> names.add(["a", "b"])
+    >>> bool(names)
+    True
+    >>> names.add(["a"])
+    >>> bool(names)
+    False
+    """
+
+    def __init__(self) -> None:
+        self._digests, self._empty = bytearray(), False
+
+    def add(self, names: Iterable[str]) -> None:
+        """Takes notice of some names."""
+        for name in names:
+            self._empty |= not name
+            self._digests += blake2b(name.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
+
+    def __bool__(self) -> bool:
+        digests = np.frombuffer(self._digests, f"V{DIGEST}")
+        return not self._empty and len(np.unique(digests)) == len(digests)
 
 
 def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", limits: Limits) -> Iterator[Examples]:

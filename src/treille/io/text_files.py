@@ -135,7 +135,7 @@ def read_records(stream: Iterator[str], request: Request) -> tuple[Records, str]
     head, stream = split_head(stream)
     labelled = request.labelled if request.label is None else request.labelled is not False
     between = lines.separator(head[-1], labelled)
-    rows = records(request.format, stream, request.source, between, request.text, request.label, request.columns)
+    rows = records(stream, request, between)
     return rows, "label = first word of its line" if request.format == "lines" and between == " " else ""
 
 
@@ -176,27 +176,19 @@ def _read_as(records: Collected, request: Request) -> tuple[Any, str]:
     return brackets.parse(texts, place=lambda i: place.format(found[i][0])), ", read as trees"
 
 
-def records(
-    format: str,
-    stream: Iterator[str],
-    source: str,
-    between: str | None,
-    text: str | None,
-    label: str | None,
-    columns: Sequence[str] = (),
-) -> Records:
+def records(stream: Iterator[str], request: Request, between: str | None) -> Records:
     """The examples of a file as numbered records; `between` separates label and text in a file of lines."""
-    modules = {"jsonl": jsonl, "fasta": fasta, "fastq": fastq}
-    if format in modules:
-        return modules[format].records(stream, source)
-    if format == "lines":
-        return lines.records(stream, source, between)
+    modules, text, label = {"jsonl": jsonl, "fasta": fasta, "fastq": fastq}, request.text or "", request.label or ""
+    if request.format in modules:
+        return modules[request.format].records(stream, request.source)
+    if request.format == "lines":
+        return lines.records(stream, request.source, between)
     # The number of a column does not make a header: the first row may hold it as a label.
-    asked = {*(text or "").split("+"), text, split_label(label or "")[0], label, *columns}
+    asked = {*text.split("+"), text, split_label(label)[0], label, *request.columns}
     known = HEADER_NAMES | {name.strip() for name in asked if name and not name.strip().isdecimal()}
     head, stream = split_head(stream)
-    delimiter = table.delimiter_of("".join(head[-1:]), DELIMITERS[format], known)
-    return table.records(stream, source, delimiter, known)
+    delimiter = table.delimiter_of("".join(head[-1:]), DELIMITERS[request.format], known)
+    return table.records(stream, request.source, delimiter, known)
 
 
 def collect(

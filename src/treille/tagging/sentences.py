@@ -88,13 +88,12 @@ class Sentences(FlatBatch):
 
     def __init__(self, data: Any):
         if isinstance(data, Sentences):
-            self._set(data.columns, data.offsets, data.items, data.origin)
+            self._hold(columns=data.columns, offsets=data.offsets, items=data.items, origin=data.origin)
             return
         tokens, offsets = flat(data)
-        if tokens and isinstance(tokens[0], (Mapping, Set)):
-            self._set((), offsets, items_of(tokens, offsets), None)
-        else:
-            self._set(_columns(tokens, offsets), offsets, None, None)
+        has_features = bool(tokens) and isinstance(tokens[0], (Mapping, Set))
+        items = items_of(tokens, offsets) if has_features else None
+        self._hold(columns=() if has_features else _columns(tokens, offsets), offsets=offsets, items=items, origin=None)
 
     @classmethod
     def of_columns(cls, columns: Iterable[Column], offsets: np.ndarray, origin: Origin | None = None) -> Sentences:
@@ -145,13 +144,9 @@ class Sentences(FlatBatch):
         return cls._made(columns, joined_offsets(part.offsets for part in parts), items, _origin(full))
 
     @classmethod
-    def _made(cls, *parts: Any) -> Sentences:
-        made = cls.__new__(cls)
-        made._set(*parts)
+    def _made(cls, columns: Any, offsets: np.ndarray, items: Items | None, origin: Origin | None) -> Sentences:
+        made: Sentences = cls.__new__(cls)._hold(columns=columns, offsets=offsets, items=items, origin=origin)
         return made
-
-    def _set(self, columns: Any, offsets: np.ndarray, items: Items | None, origin: Origin | None) -> None:
-        self._hold(columns=columns, offsets=offsets, items=items, origin=origin)
 
     @property
     def n_tokens(self) -> int:
@@ -212,9 +207,8 @@ class Sentences(FlatBatch):
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
         batch = data if isinstance(data, cls) else cls(data)
-        columns = (
-            f"{len(batch.items.names):,} different features" if batch.items else count(len(batch.columns), "column")
-        )
+        features = f"{len(batch.items.names):,} different features" if batch.items else ""
+        columns = features or count(len(batch.columns), "column")
         samples = [clipped(" ".join(batch.part_names(i)), width) for i in range(min(n_samples, len(batch)))]
         return Summary({"tokens": f"{batch.n_tokens:,}", "columns": columns}, {"tokens": batch.n_tokens}, samples)
 
@@ -329,13 +323,9 @@ def flat(data: Any) -> tuple[list[Any], np.ndarray]:
     if isinstance(data, (str, bytes, Mapping)) or not isinstance(data, Iterable):
         raise InputError(f"found {type(data).__name__}, expected a list of sentences, each a list of tokens")
     sentences = list(data)
-    kinds = set(map(type, sentences))
-    if any(issubclass(kind, (str, bytes, Mapping, Set)) or not issubclass(kind, Iterable) for kind in kinds):
-        i = next(
-            i
-            for i, s in enumerate(sentences)
-            if isinstance(s, (str, bytes, Mapping, Set)) or not isinstance(s, Iterable)
-        )
+    kinds, others = set(map(type, sentences)), (str, bytes, Mapping, Set)
+    if any(issubclass(kind, others) or not issubclass(kind, Iterable) for kind in kinds):
+        i = next(i for i, s in enumerate(sentences) if isinstance(s, others) or not isinstance(s, Iterable))
         raise InputError(
             f"sentence {i} is {type(sentences[i]).__name__} ({str(sentences[i])[:40]!r}), expected a list of tokens"
         )
@@ -376,14 +366,9 @@ def _refuse_tokens(tokens: list[Any], offsets: np.ndarray) -> None:
 
 def _refuse_widths(tokens: list[Any], offsets: np.ndarray) -> None:
     i = next(i for i, token in enumerate(tokens) if len(token) != len(tokens[0]) or not token)
-    raise InputError(
-        f"{place(offsets, i)} has {count(len(tokens[i]), 'column')}, expected "
-        + (
-            f"{len(tokens[0])} like the tokens before it (lists of features: Sentences.of_features)"
-            if i
-            else "at least one"
-        )
-    )
+    like = f"{len(tokens[0])} like the tokens before it (lists of features: Sentences.of_features)"
+    expected = like if i else "at least one"
+    raise InputError(f"{place(offsets, i)} has {count(len(tokens[i]), 'column')}, expected {expected}")
 
 
 def _refuse_values(columns: list[Sequence[Any]], offsets: np.ndarray) -> None:
