@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Summary:
-    """What `treille inspect` shows of examples: text by field, JSON values, and some examples in a line each."""
+    """A description of examples for `treille inspect`: text by field, JSON values, and some examples in a line each."""
 
     fields: dict[str, str]
     values: dict[str, Any] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Batch(PackedExamples):
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
         """Kernels for data of this kind, each an expression with the reason, the best choice first.
 
-        The last one has explicit features, for `treille.Features`. Expressions are those of the option ``--kernel``.
+        The last one has explicit features, for `treille.Features`. Expressions are written as for the option ``--kernel``.
         """
         raise InputError(f"there is no default kernel for {cls.title}: choose a kernel")
 
@@ -98,7 +98,7 @@ class Batch(PackedExamples):
 
     @property
     def units(self) -> tuple[Any, ...]:
-        """How the texts of this batch were split into symbols; nothing for other kinds."""
+        """The units by which texts were split into symbols; empty for other kinds."""
         return ()
 
     @abstractmethod
@@ -119,13 +119,13 @@ class Batch(PackedExamples):
         return (self[i] for i in range(len(self)))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What to keep in a model file: JSON values, and arrays. `Batch.from_state` is the inverse."""
+        """The content of a model file: JSON values, and arrays. `Batch.from_state` is the inverse."""
         spec, arrays = self._state()
         return {"batch": registered_name("data", self), **spec}, arrays
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """The same without the name of the kind; `_read_state` is the inverse."""
+        """The state without the name of the kind; `_read_state` is the inverse."""
 
     @classmethod
     def from_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch:
@@ -139,11 +139,11 @@ class Batch(PackedExamples):
 
     @property
     def part_offsets(self) -> np.ndarray:
-        """Where the parts of each example begin, and one more for the end of the last: what explanations are about."""
+        """The offsets of the parts of each example, which explanations refer to."""
         raise InputError(f"{self.title} have no parts that could be explained")
 
     def part_names(self, i: int) -> list[str]:
-        """What the parts of example i are called."""
+        """The names of the parts of example i."""
         raise InputError(f"{self.title} have no parts that could be explained")
 
     def svg(self, i: int, shares: Any = None, hints: Sequence[str] | None = None) -> str | None:
@@ -240,7 +240,7 @@ def read_each(items: Any, read: Callable[[Any, str], T]) -> Iterator[T]:
 
 
 def kind_of(data: Any) -> type[Batch]:
-    """The kind of examples: that of a batch, or the first that recognises them; `treille.Strings` if none does."""
+    """The kind of a batch, or the first kind that recognises the examples; `treille.Strings` if none does."""
     if isinstance(data, Batch):
         return type(data)
     kinds: dict[str, type[Batch]] = known("data")

@@ -41,13 +41,8 @@ def short_json(value: Any) -> str:
     """
     if isinstance(value, dict):
         return f"an object of {', '.join(map(repr, list(value)[:10])) or 'nothing'}"
-    kinds: Sequence[tuple[Any, str]] = (
-        (bool, "true or false"),
-        (str, "a text"),
-        (list, "a list"),
-        (type(None), "null"),
-    )
-    return next((words for kind, words in kinds if isinstance(value, kind)), f"the number {value!r}"[:40])
+    kinds = {bool: "true or false", str: "a text", list: "a list", type(None): "null"}
+    return kinds.get(type(value), f"the number {value!r}"[:40])
 
 
 def one_line(text: str) -> str:

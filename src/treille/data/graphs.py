@@ -67,7 +67,7 @@ class Graphs(PackedBatch):
     arcs : int64 array
         Where the arcs of each node begin, and one more for the end of the last.
     targets : int32 array
-        The node at the end of each arc, counted from the first node of its graph; those of a node rise.
+        The node at the end of each arc, counted from the first node of its graph, in increasing order.
     edge_labels : int32 array
         The label of each arc, an index into `edge_alphabet`; empty if there are none.
     weights : float64 array
@@ -257,7 +257,7 @@ class Graphs(PackedBatch):
 
     @property
     def n_edges(self) -> np.ndarray:
-        """How many edges each graph has.
+        """The number of edges of each graph.
 
         >>> Graphs([Graph(3, [(0, 1), (1, 1)])]).n_edges.tolist()
         [2]
@@ -281,7 +281,7 @@ class Graphs(PackedBatch):
         return nodes, self.offsets, self.arcs, self.targets, edges, self.weights
 
     def core_arrays_over(self, alphabet: list[str], edge_alphabet: list[str], labels: Labels = "all") -> CoreArrays:
-        """The same with labels as indices into other alphabets; a label that is not in them gets a code of its own.
+        """The arrays with labels as indices into other alphabets; a label that is not in them gets a new code.
 
         Refuses graphs that have no labels if the others have, and the reverse.
         """

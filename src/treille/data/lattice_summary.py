@@ -1,4 +1,4 @@
-"""What a batch of lattices reports about itself, and what `treille inspect` shows of machines, which may have cycles."""
+"""The report of a batch of lattices, and the summary of machines for `treille inspect`, which may have cycles."""
 
 import math
 from collections.abc import Sequence
@@ -115,7 +115,7 @@ def draw_lattice(
     finals: np.ndarray,
     *shares: Any,
 ) -> str:
-    """A drawing of one lattice as SVG; `shares` are those of its arcs, and their hints."""
+    """A drawing of one lattice as SVG; `shares` are the shares of its arcs, and their hints."""
     labels = [name if weight == 1 else f"{name}/{weight:.2g}" for name, weight in zip(names, weights, strict=True)]
     ends = {int(state): "" if finals[state] == 1 else f"{finals[state]:.2g}" for state in np.flatnonzero(finals)}
     return draw_machine(Machine(0, len(finals), sources, targets, labels, ends), Shares(*shares))

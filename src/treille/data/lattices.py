@@ -73,7 +73,7 @@ class Lattices(FlatBatch):
     alphabet : list
         The distinct symbols, sorted.
     unit : str
-        "token" for machines with symbols, "integer" for machines without; that of the sequences, for sequences.
+        "token" for machines with symbols, "integer" for machines without; for sequences, their unit.
     log_totals : float64 array
         The logarithm of the total each machine had; -inf where it accepts nothing.
     lost : float64 array
@@ -249,7 +249,7 @@ class Lattices(FlatBatch):
 
     @property
     def report(self) -> LatticeReport:
-        """How many lattices are empty, had a total other than 1, or lost mass by pruning."""
+        """The number of lattices that are empty, had a total other than 1, or lost mass by pruning."""
         off = (np.abs(np.expm1(self.log_totals)) > NEAR_ONE) & np.isfinite(self.log_totals) & self.normalized
         lost = self.lost if len(self) else np.zeros(1)
         empty = int((np.diff(self.states) == 0).sum())
@@ -261,7 +261,7 @@ class Lattices(FlatBatch):
         return _core.Lattices(*(getattr(self, name) for name in ARRAYS))
 
     def without_epsilon(self, threads: int) -> _core.Lattices:
-        """The same without arcs that read the empty string; computed once per batch, and not pickled."""
+        """The arrays without arcs that read the empty string; computed once per batch, and not pickled."""
         if not (self.symbols < 0).any():
             return self.for_core()
         return self.derived("without_epsilon", lambda: _core.Lattices(*_core.without_epsilon(self.for_core(), threads)))

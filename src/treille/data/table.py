@@ -1,4 +1,4 @@
-"""Tables: examples of several columns, each column a batch of its own kind."""
+"""Tables: examples of several columns, each column a batch of any kind."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Trees(PackedBatch):
     labels : int32 array
         Indices into `alphabet`.
     parents : int32 array
-        The parent of every node, counted from the root of its tree, which is 0; that of a root is -1.
+        The parent of every node, counted from the root of its tree, which is 0; -1 for a root.
     offsets : int64 array
         Where each tree begins, and one more for the end of the last.
     alphabet : list of str
@@ -199,7 +199,7 @@ class Trees(PackedBatch):
 
     @classmethod
     def from_json(cls, documents: Iterable[Any], *, values: bool = True) -> Trees:
-        """From JSON documents, parsed or as text: keys are labels, ``[]`` those of the items of an array, ``$`` that of the root.
+        """From JSON documents, parsed or as text: labels are keys, ``[]`` for the items of an array, and ``$`` for the root.
 
         Strings and numbers are leaves, as themselves or, without `values`, as their kind.
 
@@ -246,7 +246,7 @@ class Trees(PackedBatch):
         return self.labels, self.parents, self.offsets
 
     def arrays_over(self, alphabet: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same with the labels as indices into another alphabet; a label that is not in it gets a code of its own."""
+        """The arrays with labels as indices into another alphabet; a label that is not in it gets a new code."""
         if alphabet is self.alphabet or alphabet == self.alphabet:
             return self.arrays
         return align(self.alphabet, alphabet)[self.labels], self.parents, self.offsets

@@ -157,7 +157,7 @@ def _looked_up(machine: ArcLines, words: Sequence[str], known: dict[str, int]) -
 
 
 def machine_lines(parts: MachineParts, sides: Sequence[list[str]], weights: list[Any], finals: list[Any]) -> list[str]:
-    """Lines of arcs and final states, those of the start first; none if the start leads nowhere, so that no string is accepted."""
+    """Lines of arcs and final states, the start first; none if the start leads nowhere, so that no string is accepted."""
     columns = (parts.sources.tolist(), parts.targets.tolist(), *sides, weights)
     rows = [(row[0], "\t".join(map(str, row))) for row in zip(*columns, strict=True)]
     rows += [(state, f"{state}\t{weight}") for state, weight in zip(parts.final_states.tolist(), finals, strict=True)]

@@ -26,7 +26,7 @@ class Limits:
         return Limits(max(self.examples, FIRST.examples), max(self.characters, FIRST.characters))
 
     def reached(self, examples: int, characters: int) -> bool:
-        """Whether a block of this size is full."""
+        """Returns whether a block of this size is full."""
         return examples >= self.examples or characters >= self.characters
 
 
@@ -75,7 +75,7 @@ def runs(
 
 
 def whole_lines(stream: Iterable[str]) -> Iterator[str]:
-    """Lines that end with LF, from those of a file, which may also end with CR.
+    """Joins the lines of a file that end with CR alone, so that all lines end with LF.
 
     >>> list(whole_lines(["a\\r", "b\\n", "c"]))
     ['a\\rb\\n', 'c']

@@ -67,9 +67,7 @@ def _batches(pa: Any, stream: Bytes, request: Request, limits: Limits | None) ->
     path = stream.plain_path if limits is not None else None
     with pa.OSFile(path) if path is not None else pa.BufferReader(stream.read()) as source:
         if request.format == "parquet":
-            file = parquet.ParquetFile(
-                source, pre_buffer=False
-            )  # which would read all row groups before the first batch
+            file = parquet.ParquetFile(source, pre_buffer=False)  # True reads all row groups before the first batch
             for group in range(file.num_row_groups):
                 yield from file.iter_batches(batch_size=ROWS, row_groups=[group])
             return

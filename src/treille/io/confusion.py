@@ -53,7 +53,7 @@ def _parts(networks: Iterable[Network], source: str, kind: str) -> list[MachineP
 def blocks(
     lines: Iterable[str], source: str, kind: str, is_mesh: bool, limits: Limits | None
 ) -> Iterator[list[MachineParts]]:
-    """The networks of a file in blocks, each over a symbol table of its own.
+    """The networks of a file in blocks, one symbol table per block.
 
     >>> lines = ["name utt-1", "numaligns 1", "posterior 1", "align 0 vine 0.75 *DELETE* 0.25"]
     >>> ((mesh,),) = blocks(lines, "a.mesh", "prob", True, None)

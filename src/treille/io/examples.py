@@ -99,7 +99,7 @@ class Examples:
         return replace(self, X=selected(self.X, rows), labels=labels, ids=ids, lines=lines, sources=sources)
 
     def place(self, i: int) -> str:
-        """Where example i is, for messages."""
+        """The location of example i, for messages."""
         source = self.sources[i] if self.sources else self.source
         if self.lines:
             return f"{source}, the example on line {self.lines[i]}"
@@ -126,12 +126,12 @@ def note(request: Request, title: str, counted: str, found: Sequence[str], label
 
 
 def counted(n: int, noun: str, empty: int = 0) -> str:
-    """How many there are, and how many of them are empty."""
+    """A number of things, and the number of empty ones among them."""
     return f"{n:,} {noun}{'s' * (n != 1)}" + (f" ({empty:,} empty)" if empty else "")
 
 
 def against_the_rest(fields: Fields, labels: list[str]) -> str:
-    """What a note adds if one value of the label is set against the rest."""
+    """An addition to a note where one value of the label is set against the rest."""
     return "" if fields.value is None else f", {fields.value} ({labels.count(fields.value):,}) against the rest"
 
 

@@ -106,7 +106,7 @@ def _by_node(edges: Any) -> bool:
 
 
 def _names(arcs: Sequence[Arc], labels: Any, nodes: Iterable[Any]) -> list[Any]:
-    """The nodes: those with labels, those of edges, sorted where Python can sort them."""
+    """The nodes with labels and the ends of edges, sorted where Python can sort them."""
     if labels is not None and not isinstance(labels, Mapping):
         return list(range(len(labels)))
     names = dict.fromkeys(labels or [*nodes, *(node for arc in arcs for node in arc)])

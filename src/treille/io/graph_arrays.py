@@ -40,7 +40,7 @@ def adjacency_graph(matrix: Any, place: str, labels: Any = None, directed: bool 
     ends, values = np.stack([coo.row[kept], coo.col[kept]], axis=1).astype(np.int64), values[kept]
     symmetric = _is_symmetric(ends, values)
     if directed is False and not symmetric:
-        raise InputError(f"{place}: its adjacency matrix is not symmetric, expected that of an undirected graph")
+        raise InputError(f"{place}: its adjacency matrix is not symmetric, as undirected graphs require")
     nodes = coo.shape[0] if labels is None else labels
     if not directed and symmetric:
         upper = ends[:, 0] <= ends[:, 1]

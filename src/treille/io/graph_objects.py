@@ -1,4 +1,4 @@
-"""Graphs as Python objects: those of other libraries, and dicts."""
+"""Graphs as Python objects: dicts, and the graphs of other libraries."""
 
 from __future__ import annotations
 

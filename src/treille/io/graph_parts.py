@@ -32,7 +32,7 @@ class PlainGraph(NamedTuple):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return int(self.nodes) if isinstance(self.nodes, (int, np.integer)) else len(self.nodes)
 
 
@@ -54,9 +54,6 @@ class GraphParts(PackedExamples):
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
-
-    def __repr__(self) -> str:
-        return f"GraphParts({len(self):,} graphs, {len(self.labels):,} nodes)"
 
     def take(self, rows: Any) -> GraphParts:
         nodes, offsets = selected(self.offsets, rows)
@@ -108,7 +105,7 @@ class GraphParts(PackedExamples):
 def pack(graphs: Iterable[PlainGraph], place: Callable[[int], str] = "item {}".format) -> GraphParts:
     """Graphs as flat arrays; `place(i)` names graph i in messages.
 
-    Edges may be listed twice, those of an undirected graph in either direction: they count once. If one graph is directed, all
+    Edges may be listed twice, in undirected graphs in either direction: they count once. If one graph is directed, all
     are, and an undirected edge is two arcs.
 
     >>> parts = pack([PlainGraph(["O", "H", "H"], [(0, 1), (0, 2)])])
@@ -315,7 +312,7 @@ def _explained(graph: PlainGraph, edge: int, other: int) -> str:
 
 
 def check_parts(parts: GraphParts) -> None:
-    """Raises an `InputError` if the arrays are not those of graphs, as `treille.Graphs` describes them. O(arcs log arcs)."""
+    """Raises an `InputError` unless the arrays describe graphs as documented in `treille.Graphs`. O(arcs log arcs)."""
     fault = _fault(parts) or _fault_of_codes(parts) or _fault_of_arcs(parts)
     if fault:
         raise InputError(fault)

@@ -20,7 +20,7 @@ from .examples import Examples, Request, block_ids, counted
 from .fields import TEXTS, Fields, choose
 from .graph_arrays import edge_index_graph, has_columns
 from .graph_objects import dict_graph
-from .graph_parts import PlainGraph, pack
+from .graph_parts import GraphParts, PlainGraph, pack
 from .labels import Found
 from .parts import Same
 from .smiles import smiles_graph
@@ -60,7 +60,7 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
     if request.columns:
         return text_files.blocks(stream, replace(request, format="jsonl"), limits)
     if request.format == "tu":
-        raise InputError(f"{request.source}: is one file, expected the folder or .zip that holds the files of the set")
+        raise InputError(f"{request.source}: is one file, expected the folder or the .zip that holds its set")
     if request.format == "smiles":
         return _smiles(stream, request, limits)
     return _json_lines(stream, request, limits) if request.format == "graphs" else _one(stream, request)
@@ -69,21 +69,21 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
 def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     source, (head, lines) = request.source, split_head(stream)
     held = request.text or next((f for f in GRAPH_FIELDS if head and f'"{f}"' in head[-1]), GRAPH_FIELDS[0])
-    rows, alike, one_hot = jsonl.records(lines, source), Same(), None
+    rows, alike, one_hot, title = jsonl.records(lines, source), Same(), None, TITLES["graphs"] + request.how
     missing = f"{source}: holds no graph, expected at least one"
     for found in text_files.collected(rows, replace(request, text=held), limits, missing, _record_graph):
         assert found.fields is not None
         place = _lines(found.found, source)
         graphs, one_hot = _indexed(found.texts, place, one_hot)
         check_sizes(graphs, place)
+        parts = pack(graphs, place)
         if found.fields.value is None:  # PyTorch Geometric writes a target as a list of one
             found.found = [(n, y[0] if isinstance(y, list) and len(y) == 1 else y) for n, y in found.found]
         ids = block_ids(found.ids, found.has_ids) if found.id_field else None
         found.has_ids = ids is not None
-        facts = ["labels = one-hot features"] * bool(one_hot)
-        block = _examples(graphs, found.found, found.fields, request, place, found.names, ids, facts)
-        alike.check(block.X, f"{source}, line {found.found[0][0]} and after,")
-        yield block
+        facts = [*graph_facts(parts), *["labels = one-hot features"] * bool(one_hot)]
+        alike.check(parts, f"{source}, line {found.found[0][0]} and after,")
+        yield request.examples(parts, found.found, found.fields, title, facts, "", found.names, ids)
 
 
 def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> PlainGraph | Mapping[str, Any]:
@@ -140,26 +140,17 @@ def check_sizes(graphs: Sequence[PlainGraph], place: Callable[[int], str]) -> No
                 )
 
 
-def _examples(
-    graphs: Sequence[PlainGraph],
-    found: Found,
-    fields: Fields,
-    request: Request,
-    place: Callable[[int], str],
-    names: Sequence[str],
-    ids: list[str] | None,
-    facts: Sequence[str] = (),
-) -> Examples:
-    parts, title = pack(graphs, place), TITLES[request.format] + request.how
-    facts = [counted(len(parts.labels), "node"), *facts] + ["directed"] * parts.directed
-    return request.examples(parts, found, fields, title, facts, "", names, ids)
+def graph_facts(parts: GraphParts) -> list[str]:
+    """The part of a note that describes graphs."""
+    return [counted(len(parts.labels), "node"), *["directed"] * parts.directed]
 
 
 def _one(stream: Iterator[str], request: Request) -> Iterator[Examples]:
     """A file of one graph, which has no field for its label."""
     graph = networkx_graphs.parse("".join(stream), request.format, request.source, request.text)
     fields = choose(["graph"], "graph", request.label, request.labelled, request.source)
-    yield _examples([graph], [(1, None)], fields, request, lambda i: request.source, [], None)
+    parts, title = pack([graph], lambda i: request.source), TITLES[request.format] + request.how
+    yield request.examples(parts, [(1, None)], fields, title, graph_facts(parts))
 
 
 def _smiles(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
@@ -174,7 +165,8 @@ def _smiles(stream: Iterator[str], request: Request, limits: Limits | None) -> I
             named = request.labelled is None and request.label is None and ids is not None and len(ids) > 2
             names = ["label", "smiles"] if found[0][1] is not None and not named else ["smiles"]
         fields = choose(names, "smiles", request.label, request.labelled, source)
-        yield _examples([graph for _, _, graph in rows], found, fields, request, _lines(found, source), names, ids)
+        parts, title = pack([graph for _, _, graph in rows], _lines(found, source)), TITLES["smiles"] + request.how
+        yield request.examples(parts, found, fields, title, graph_facts(parts), "", names, ids)
 
 
 def _molecules(stream: Iterator[str], source: str) -> Iterator[tuple[int, str | None, PlainGraph]]:

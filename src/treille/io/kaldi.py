@@ -78,7 +78,7 @@ class _Lattice(ArcLines):
 def blocks(
     lines: Iterable[str], source: str, symbols: Sequence[str] | None, limits: Limits | None
 ) -> Iterator[list[MachineParts]]:
-    """The lattices of an archive in blocks, each over a symbol table of its own, in the log semiring.
+    """The lattices of an archive in blocks, one symbol table per block, in the log semiring.
 
     The first block decides whether labels are numbers. `scores` and `final_scores` hold the costs "language" (Kaldi's graph) and
     "acoustic", whose sum is the weight. For compact lattices, `alignments` and `final_alignments` hold the transitions.

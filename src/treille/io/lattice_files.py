@@ -1,7 +1,7 @@
 """Lattices of one or many files, with their labels."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,13 +32,13 @@ class _Lattice:
 
 
 def blocks(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[Examples]:
-    """The lattices of these files, those of a block over one symbol table. What numbers mean is decided on the first block."""
+    """The lattices of these files, one symbol table per block. The first block decides what numbers mean."""
     by_line, has_ids = request.format in lattices.BY_LINE, None
-    parsed = _by_line(request) if by_line else _of_files(request)
+    seen = Seen()
     rows = (_lines if by_line else _machines)(files, request, limits)
     for run in runs(rows, limits, _size, f"{request.source}: holds no lattice, expected at least one"):
         some = list(run)
-        found, weights = parsed(some)
+        found, weights = _parsed(some, request, seen)
         machines = MachineList(over_one_table(found))
         understood = [f"in {len(files):,} files"] * (len(files) > 1)
         understood += ["words = outputs"] * any(not machine.is_acceptor for machine in machines.machines)
@@ -66,15 +66,6 @@ def _size(lattice: _Lattice) -> int:
         return len(held[0])
     arcs = held.get("arcs")
     return 30 * len(arcs) if isinstance(arcs, list) else 0
-
-
-Parsed = Callable[[Sequence[_Lattice]], tuple[list[MachineParts], str]]
-
-
-def _of_files(request: Request) -> Parsed:
-    meaning = KINDS[request.weights or lattices.DEFAULT_WEIGHTS[request.format]]
-    how = "as requested" if request.weights else "as the format has them"
-    return lambda some: ([one.held for one in some], f"{meaning} ({how})")
 
 
 def _machines(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[_Lattice]:
@@ -152,17 +143,15 @@ def _machine_record(fields: Fields, record: Mapping[str, object], place: str) ->
     return held
 
 
-def _by_line(request: Request) -> Parsed:
-    """Parses lines, and says how their weights were understood."""
-    weights, seen = request.weights, Seen()
-
-    def parsed(some: Sequence[_Lattice]) -> tuple[list[MachineParts], str]:
-        places = [one.place for one in some]
-        if request.format == "arcs":
-            machines = json_arcs.parse([one.held for one in some], places, weights)
-            return machines, f"{KINDS[weights]} (as requested)" if weights else "those of the semiring that each names"
-        texts, names = [one.held[0] for one in some], [one.held[1] for one in some]
+def _parsed(some: Sequence[_Lattice], request: Request, seen: Seen) -> tuple[list[MachineParts], str]:
+    """The machines, and how their weights were understood."""
+    held, places, weights = [one.held for one in some], [one.place for one in some], request.weights
+    if request.format == "plf":
+        texts, names = zip(*held, strict=True)
         machines, meant, how = plf.parse(texts, places, request.source, weights, names, seen)
         return machines, f"{KINDS[meant]} ({how})"
-
-    return parsed
+    machines = json_arcs.parse(held, places, weights) if request.format == "arcs" else held
+    if weights is None and request.format == "arcs":
+        return machines, "those of the semiring that each names"
+    how = "as requested" if weights else "as the format has them"
+    return machines, f"{KINDS[weights or lattices.DEFAULT_WEIGHTS[request.format]]} ({how})"

@@ -15,7 +15,7 @@ from .examples import Request
 from .fields import TEXTS
 from .machine import MachineParts
 from .open import COMPRESSED, Bytes, as_text
-from .symbols import format_symbols, with_own_table
+from .symbols import format_symbols, with_words_used
 from .weights import KINDS, SEMIRING, check_kind, in_semiring
 
 FORMATS: dict[str, tuple[str, tuple[str, ...], str]] = {  # title, suffixes, the kind of weights if none is requested
@@ -70,7 +70,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
 
 
 def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tuple[str, str, list[Member]]:
-    """The format of these files (as requested, or that of the first file of lattices), how it was recognised, and its files."""
+    """The requested format or the format of the first file of lattices, how it was recognised, and the files that have it."""
     guesses = [guess_lattices(file.name, file.head, text) for file in files]
     first = next((guessed for guessed in guesses if guessed and format in (None, guessed[0])), None)
     if first is None:
@@ -80,7 +80,7 @@ def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tup
 
 
 def blocks(stream: Bytes, name: str, request: Request, limits: Limits | None) -> Iterator[list[MachineParts]]:
-    """The machines of a file whose format is not one lattice per line; the one of a file at once, archives in blocks."""
+    """The machines of a file whose format is not one lattice per line: archives are read in blocks, other files at once."""
     kind, weights, symbols = request.format, request.weights, request.symbols
     check_kind(weights)
     if weights is not None and kind in FIXED and weights != DEFAULT_WEIGHTS[kind]:
@@ -169,7 +169,7 @@ def write_lattices(
     folder.mkdir(exist_ok=True)
     written = list[Path]()
     for name, machine in zip(_file_names(machines), machines, strict=True):
-        written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", with_own_table(machine), kind, weights)
+        written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", *with_words_used([machine]), kind, weights)
     return written
 
 

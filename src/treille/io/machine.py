@@ -20,7 +20,7 @@ class MachineParts:
     """States, arcs and final states of one machine in flat arrays, not validated yet: `treille.Fst` does that.
 
     Arc a goes from ``sources[a]`` to ``targets[a]``, reads the label ``inputs[a]`` and writes ``outputs[a]``; label 0 is the empty
-    string. Symbol tables list the symbol of every label, that of label 0 included; None where labels are plain numbers.
+    string. Symbol tables list the symbols of all labels from 0 on; None where labels are plain numbers.
 
     >>> parts = MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0})
     >>> parts.n_states, parts.weights.tolist(), parts.final_states.tolist()
@@ -42,9 +42,7 @@ class MachineParts:
     name: str = ""  # the utterance, if the file names it
     scores: dict[str, np.ndarray] = field(default_factory=dict)  # such as "acoustic", of arcs, as unscaled costs
     final_scores: dict[str, np.ndarray] = field(default_factory=dict)  # of final weights, if the file has them
-    alignments: Sequence[
-        np.ndarray
-    ] = ()  # of arcs: the transitions of each, if the file has them, as Kaldi's compact lattices
+    alignments: Sequence[np.ndarray] = ()  # the transitions of each arc, in Kaldi's compact lattices
     final_alignments: Sequence[np.ndarray] = ()  # of final states
 
     def __repr__(self) -> str:
@@ -127,9 +125,7 @@ class MachineList(PackedExamples, Sequence[Any]):
     """
 
     title = "lattices"
-    make_item: ClassVar[
-        Callable[[MachineParts], Any]
-    ]  # `treille.automata`, which this package does not import, sets it
+    make_item: ClassVar[Callable[[MachineParts], Any]]  # set by `treille.automata`, which is not imported here
 
     def __init__(self, machines: Sequence[MachineParts]):
         self.machines = list(machines)

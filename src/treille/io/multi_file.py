@@ -98,12 +98,12 @@ class Size:
         self.examples = self.characters = 0
 
     def add(self, block: Examples) -> None:
-        """Adds that of a block."""
+        """Adds the size of a block."""
         self.examples += len(block)
         self.characters += volume(block.X)
 
     def is_full(self, limits: Limits) -> bool:
-        """Whether it reaches the limits."""
+        """Returns whether the size reaches the limits."""
         return limits.reached(self.examples, self.characters)
 
 
@@ -134,7 +134,7 @@ class Distinct:
 
 
 def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", limits: Limits) -> Iterator[Examples]:
-    """Blocks, with those of small files joined: a file that ends before a block is full has no other."""
+    """Joins the blocks of small files: a file is small if its first block is its only one and not full."""
     small, size = list[tuple[int, Examples]](), Size()
     for i, n, block in stream:
         joining.see(i, block)
@@ -154,7 +154,7 @@ def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", li
 
 
 class _Joining:
-    """What is known of several files, and how their examples are labelled and named."""
+    """Labels and names the examples of several files."""
 
     def __init__(self, parts: Sequence[Part], request: Request, folders: Sequence[str] | None):
         self.request, self.sources, self.folders = request, [part.source for part in parts], folders
@@ -230,12 +230,12 @@ class _Joining:
 
 
 def _without_label(part: Examples) -> str:
-    """What the note of a file says of its format."""
+    """The part of a note that describes the format of a file."""
     return ", ".join(said for said in part.note.removeprefix(f"{part.source}: ").split(", ")[1:] if "label" not in said)
 
 
 def class_names(paths: Sequence[str]) -> list[str]:
-    """What distinguishes the names of files: neither suffixes nor words that all of them begin or end with.
+    """The part of each file name that distinguishes it: without suffixes, and words that all names begin or end with.
 
     >>> class_names(["data/pos.train.fa.gz", "data/neg.train.fa.gz"]), class_names(["a/pos/x.csv", "a/neg/x.csv"])
     (['pos', 'neg'], ['pos', 'neg'])

@@ -66,7 +66,7 @@ class _Reader:
         self.length = False
 
     def take(self, token: str) -> str | None:
-        """What is wrong with the token, if anything is."""
+        """The error in the token; None if there is none."""
         if self.current < 0:
             self._add(-1)
             if token in "),:;":

@@ -34,7 +34,7 @@ def looks_like_openfst(head: bytes) -> bool:
 
 
 def parse(data: bytes, source: str) -> MachineParts:
-    """The machine of a file; its semiring is that of its arcs.
+    """The machine of a file; the type of its arcs defines the semiring.
 
     >>> parse(format_machine(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), "a.fst").weights.tolist()
     [0.5]

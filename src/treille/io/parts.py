@@ -1,4 +1,4 @@
-"""What readers return in `Examples.X`: texts, or packed examples, which can be selected and joined."""
+"""The types of `Examples.X`: a list of texts, or packed examples, which can be selected and joined."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ class PackedExamples(ABC):
     """
 
     title: ClassVar[str] = "examples"  # the plural noun in messages, such as "trees"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self):,} {self.title})"
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -35,7 +38,7 @@ class PackedExamples(ABC):
         """About how many characters these examples take in a file."""
 
     def traits(self) -> dict[str, str]:
-        """What files that are read together must agree in, each with what this one has."""
+        """Properties in which files that are read together must agree, with their values in this file."""
         return {}
 
 
@@ -81,7 +84,7 @@ class ColumnParts(PackedExamples):
 
 
 class Same:
-    """Refuses files of different kinds of data, and those of other columns, labels or attributes than the first."""
+    """Refuses files that differ from the first in their kind of data, columns, labels or attributes."""
 
     def __init__(self) -> None:
         self._found = dict[str, tuple[str, str]]()  # what the first file with this trait has, and its name

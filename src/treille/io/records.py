@@ -27,9 +27,6 @@ class NumberRows(PackedExamples):
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
 
-    def __repr__(self) -> str:
-        return f"NumberRows({len(self):,} rows, {self.width})"
-
     @property
     def width(self) -> str:
         """How many columns there are, for notes."""

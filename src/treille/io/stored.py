@@ -58,7 +58,7 @@ def names(spec: Any, name: str = "alphabet") -> list[str]:
 
 
 def unit(spec: Any) -> str:
-    """The field `unit`, that of a batch."""
+    """The field `unit` of a batch."""
     found: str = value(spec, "unit", str)
     try:
         return str(TextUnit.of(found))

@@ -142,7 +142,7 @@ def _named(parts: list[Part], layout: Layout) -> Iterator[tuple[str, Part]]:
 
 
 def _columns(rows: list[Row], layout: Layout, source: str) -> dict[str, list[Part | None]]:
-    """What each row has in each column."""
+    """The cells of each column."""
     columns: dict[str, list[Part | None]] = {name: [None] * len(rows) for name in layout.kinds}
     for i, (line, _, parts) in enumerate(rows):
         for own, part in _named(parts, layout):

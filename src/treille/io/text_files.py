@@ -34,7 +34,7 @@ ARRAY = re.compile(r"\[\s*(\{|$)")
 
 @dataclass
 class Collected:
-    """What the records of a file hold: texts, labels and ids, and the fields of these."""
+    """The texts, labels and ids of the records of a file, and the fields that hold them."""
 
     fields: Fields | None = None
     id_field: str = ""
@@ -48,11 +48,11 @@ class Collected:
     is_labelled: bool | None = None
 
     def next(self) -> "Collected":
-        """What is known of the records that follow these, and none of them yet."""
+        """An empty collection for the records that follow these, with the same fields."""
         return replace(self, texts=[], found=[], ids=[])
 
     def choose(self, first: Record, request: Request) -> None:
-        """Chooses the fields by those of one record."""
+        """Chooses the fields among the fields of one record."""
         (number, record), text, label = first, request.text, request.label
         self.names, place = list(record), f"{request.source}, line {number}"
         if _headless(request.format, self.names):
@@ -107,7 +107,7 @@ def collected(
     missing: str,
     get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
 ) -> Iterator[Collected]:
-    """What the records of a file hold, in blocks; `get` takes the text from a record. The fields are chosen on the first block.
+    """The texts, labels and ids of a file in blocks; `get` takes the text from a record. The first block decides the fields.
 
     `missing` is the message for a file without records.
     If examples without a label are left out and labels are required, blocks before the first label are passed over.
@@ -199,7 +199,7 @@ def collect(
 ) -> Collected:
     """The text, label and id of every record; `get` takes the text from a record.
 
-    The fields are chosen on the first record, or are those of earlier records `like` these.
+    The fields are chosen on the first record, or taken from earlier records `like` these.
     """
     found = Collected() if like is None else like.next()
     skip = request.skip_unlabelled

@@ -31,9 +31,6 @@ class TreeParts(PackedExamples):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __repr__(self) -> str:
-        return f"TreeParts({len(self):,} trees, {len(self.labels):,} nodes)"
-
     def take(self, rows: Sequence[int]) -> TreeParts:
         nodes, offsets = selected(self.offsets, rows)
         return TreeParts(self.labels[nodes], self.parents[nodes], offsets, self.alphabet)
@@ -59,7 +56,8 @@ def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format)
     items = list(trees)
     for i, (labels, parents) in enumerate(items):
         if len(labels) != len(parents):
-            raise InputError(f"{place(i)}: has {len(labels)} labels and {len(parents)} parents, expected one each")
+            found = f"there are {len(labels)} labels and {len(parents)} parents"
+            raise InputError(f"{place(i)}: {found}, expected one each")
     try:
         alphabet = sorted(set(chain.from_iterable(labels for labels, _ in items)))
     except TypeError:

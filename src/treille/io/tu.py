@@ -15,10 +15,11 @@ from treille import _core
 
 from .archive import Member
 from .errors import InputError
-from .examples import Examples, Request, counted
+from .examples import Examples, Request
 from .fields import choose
 from .flat import running_sum
 from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, in_order
+from .graphs import graph_facts
 from .labels import Found
 from .open import COMPRESSED
 
@@ -50,8 +51,7 @@ def read(members: Sequence[Member], request: Request) -> Examples:
     parts = _graphs(tables, n_graphs)
     fields = choose([*targets, "edges"], "edges", request.label, request.labelled, request.source)
     of_label: Found = [(i + 1, value) for i, value in enumerate(targets[fields.label])] if fields.label else []
-    facts = [counted(len(parts.labels), "node")] + ["directed"] * parts.directed
-    facts += [f"{found[0]}_edge_attributes.txt not read"] * ("_edge_attributes.txt" in tables)
+    facts = graph_facts(parts) + [f"{found[0]}_edge_attributes.txt not read"] * ("_edge_attributes.txt" in tables)
     examples = request.examples(parts, of_label, fields, f"TU set {found[0]}{request.how}", facts, "", [*targets])
     return replace(examples, lines=())
 

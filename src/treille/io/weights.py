@@ -1,4 +1,4 @@
-"""What the numbers on the arcs of a file mean: costs, log-probabilities or probabilities."""
+"""The kinds of numbers on the arcs of a file: costs, log-probabilities or probabilities."""
 
 from dataclasses import replace
 
@@ -97,7 +97,7 @@ def as_kind(parts: MachineParts, kind: str) -> MachineParts:
 
 
 def difference(weights: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """What is left of the weights beside these scores."""
+    """The weights without these scores."""
     with np.errstate(over="ignore", invalid="ignore"):
         rest: np.ndarray = weights - scores
     if not np.isfinite(rest).all():

@@ -77,7 +77,7 @@ def chunk_scores(true: Any, predicted: Any) -> ChunkScores:
     """Compares the chunks of two taggings of the same sentences.
 
     A predicted chunk is correct if a true one has the same type and the same tokens. Tags of any scheme are read as conlleval reads
-    them; the values are those of conlleval and of seqeval.
+    them; conlleval and seqeval compute the same values.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ class Sentences(FlatBatch):
                     "features" if each.items else count(len(each.columns), "column") for each in (part, full[0])
                 )
                 raise InputError(
-                    f"{part.place(0)}: found tokens with {found}, expected {expected} like {full[0].place(0)}"
+                    f"{part.place(0)}: found tokens with {found}, expected {expected} as in {full[0].place(0)}"
                 )
         each_column = zip(*(part.columns for part in full), strict=True)
         columns = tuple(Column(*over_one_alphabet(each, list)) for each in each_column)

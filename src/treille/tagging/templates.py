@@ -58,7 +58,7 @@ class Atom(NamedTuple):
 
 @dataclass(frozen=True)
 class Template:
-    """Atoms joined to one feature, those of the text before those of tags. `str` gives the text that `parse` reads.
+    """Atoms joined to one feature, atoms of tags last. `str` gives the text that `parse` reads.
 
     >>> from treille.tagging import Template
     >>> str(Template.parse("tag[-1] | suffix3[0]")), Template.parse("x1[+1]").atoms
@@ -81,7 +81,7 @@ class Template:
 
     @property
     def dynamic(self) -> bool:
-        """Whether it reads tags."""
+        """Whether the template reads tags."""
         return any(atom.column == TAG for atom in self.atoms)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ def default_templates(n_columns: int) -> list[str]:
     """Templates for tokens of so many columns: a window of two tokens to each side, and the last two tags.
 
     In the window are all columns, and of the words prefixes and suffixes of 2 to 4 characters and the orthographic class.
-    Neighbours have the lower case of their words, and their columns joined with those of the token. Tokens without columns have
+    Neighbours have the lower case of their words, and their columns joined with the token's. Tokens without columns have
     the features they were given with, and the last two tags.
 
     >>> from treille.tagging import default_templates
@@ -134,7 +134,7 @@ def read_templates(path: str | os.PathLike[str]) -> list[Template]:
 
 
 def as_templates(given: Any, n_columns: int, items: bool = False) -> list[Template]:
-    """Templates as strings or `Template`, those of a file, or None for the default ones, checked against the columns."""
+    """Templates from strings, `Template` or a file, or the default ones for None, checked against the columns."""
     if given is None:
         given = default_templates(n_columns)
     elif isinstance(given, os.PathLike) or (isinstance(given, str) and os.path.isfile(given)):
@@ -159,7 +159,9 @@ def check_columns(template: Template, n_columns: int, items: bool) -> None:
     for column in (atom.column for atom in template.atoms):
         if column >= n_columns:
             there = f"{count(n_columns, 'column')}" + (f", 0 to {n_columns - 1}" if n_columns > 1 else "")
-            raise InputError(f"{where}the template {str(template)!r} reads column {column}, but tokens have {there}")
+            raise InputError(
+                f"{where}the template {str(template)!r} reads column {column}, but the tokens have {there}"
+            )
         if column == ITEMS and not items:
             raise InputError(
                 f"{where}the template 'items' reads features, but the tokens have columns: see Sentences.of_features"

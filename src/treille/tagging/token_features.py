@@ -41,7 +41,7 @@ class TokenRows(NamedTuple):
     n_features: int
 
     def to_csr(self) -> sp.csr_matrix:
-        """The same as a scipy matrix of ones."""
+        """The features as a scipy matrix of ones."""
         return sp.csr_matrix((np.ones(len(self.ids)), self.ids, self.indptr), (len(self.indptr) - 1, self.n_features))
 
 
@@ -139,7 +139,7 @@ class TokenFeatures:
 
     @property
     def n_columns(self) -> int:
-        """How many columns the templates read."""
+        """The number of columns that the templates read."""
         return 1 + max((column for column, _ in self.attributes), default=-1)
 
     def transform(self, sentences: Any, n_jobs: int | None = None) -> TokenRows:
@@ -203,7 +203,7 @@ class TokenFeatures:
         )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file stores: JSON values, and arrays. `load` is the inverse."""
+        """The content of a model file: JSON values, and arrays. `load` is the inverse."""
         spec = {
             "templates": list(map(str, self.templates)),
             "values": self.values,
@@ -261,7 +261,7 @@ def _batch(
 
 
 def _compact_columns(sentences: Sentences) -> list[Column]:
-    """The columns; those of a selection without the values that no token has, where these are many."""
+    """The columns, without values that no token has where there are many of these, as in a selection."""
     columns = []
     for codes, values in sentences.columns:
         if len(values) > len(codes):
