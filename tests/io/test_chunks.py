@@ -20,9 +20,8 @@ from treille.io.blocks import Limits
 from treille.io.graph_parts import GraphParts
 from treille.io.lattices import write_lattices
 from treille.io.machine import MachineList, MachineParts
-from treille.io.parts import ColumnParts, joined
+from treille.io.parts import ColumnParts, NumberRows, joined
 from treille.io.read import FORMATS
-from treille.io.records import NumberRows
 from treille.io.tree_parts import TreeParts
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"

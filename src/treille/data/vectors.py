@@ -16,7 +16,7 @@ from treille.data.base import FlatBatch, Summary, as_index, first_item, is_frame
 from treille.data.format import count, listed
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.records import NumberRows
+from treille.io.parts import NumberRows
 
 MOST_COLUMNS = 2**31 - 1
 

@@ -9,8 +9,8 @@ from typing import Any
 from .blocks import Limits
 from .errors import InputError
 from .examples import Examples, Request
+from .fields import Records
 from .open import COMPRESSED, Bytes
-from .records import Records
 from .text_files import blocks_of
 
 TITLES = {"parquet": "Parquet", "arrow": "Arrow"}

@@ -20,7 +20,7 @@ from .conll import Source, check_text, reader, refuse_bytes, without_mark
 from .errors import InputError
 from .examples import Examples, Request
 from .fields import choose
-from .records import NumberRows
+from .parts import NumberRows
 
 TITLES = {"crfsuite": "CRFsuite items"}
 SUFFIXES = {"crfsuite": (".crfsuite",)}

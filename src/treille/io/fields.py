@@ -2,11 +2,14 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from .errors import InputError
+
+Record = tuple[int, Mapping[str, object]]  # the fields of an example, with the line it begins on
+Records = Iterator[Record]
 
 TEXTS = ("text", "sentence", "sequence", "content", "body", "review", "string")
 LABELS = ("label", "class", "y", "target", "category", "score")

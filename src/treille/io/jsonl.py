@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from .blocks import split_head
 from .errors import InputError
-from .records import Records
+from .fields import Records
 
 SPACE = re.compile(r"[\s,]*")
 EXPECTED = 'expected one object per line, such as {"text": "...", "label": "..."}'

@@ -15,7 +15,7 @@ from .examples import Examples, Request
 from .fields import choose
 from .labels import Found
 from .parameters import to_float
-from .records import NumberRows
+from .parts import NumberRows
 
 TITLES = {"svmlight": "SVM-light"}
 SUFFIXES = {"svmlight": (".svmlight", ".libsvm", ".svm")}

@@ -21,8 +21,7 @@ from .examples import Examples, Request
 from .fields import choose
 from .labels import Found
 from .parameters import to_float
-from .parts import ColumnParts
-from .records import NumberRows
+from .parts import ColumnParts, NumberRows
 from .tree_parts import TreeParts
 
 MARK = re.compile(r"\|(BT|ET|BV|EV|BDV|EDV|BS|ES)(?::([^|]*))?\|")

@@ -10,11 +10,10 @@ from . import brackets, fasta, fastq, jsonl, lines, table
 from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request, block_ids
-from .fields import IDS, LABELS, TEXTS, Fields, choose, first_of, listed, split_label
+from .fields import IDS, LABELS, TEXTS, Fields, Record, Records, choose, first_of, listed, split_label
 from .labels import Found, label_text
 from .parameters import to_float
 from .parts import ColumnParts
-from .records import Record, Records
 from .trees import looks_like_tree
 
 TITLES = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV", "lines": "one text per line"}
