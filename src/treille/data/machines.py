@@ -154,10 +154,8 @@ def _symbols(parts: list[MachineParts], item_names: list[str]) -> tuple[np.ndarr
     """The symbol of every arc, by name, as an index into the alphabet; the alphabet, and its unit."""
     named = [p.input_symbols is not None for p in parts if p.inputs.any()]  # a machine may read the empty string alone
     if any(named) and not all(named):
-        with_, without = (
-            next(item_names[i] for i, p in enumerate(parts) if p.inputs.any() and (p.input_symbols is not None) == has)
-            for has in (True, False)
-        )
+        have = [item for item, p in zip(item_names, parts, strict=True) if p.inputs.any()]
+        with_, without = have[named.index(True)], have[named.index(False)]
         raise InputError(f"{with_} has symbols, {without} has labels alone: give all machines symbol tables, or none")
     codes: dict[Any, int] = {}
     labels, outputs = (np.concatenate([getattr(p, side) for p in parts]) for side in ("inputs", "outputs"))

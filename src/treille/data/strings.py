@@ -32,17 +32,13 @@ from treille.io.units import TextUnit, canonical, split_texts
 
 SHOWN = 40  # symbols of the alphabet in a summary
 DNA = "gappedkmer(10, k=6, skip=N, reverse_complement=True)"
+RNA = "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()"
 RESIDUE_KERNELS = {
     "dna": (
         (f"{DNA}.weighted(nb).normalized()", "gapped k-mers of both strands, weighted by the classes, suit DNA"),
         (f"{DNA}.normalized()", "gapped k-mers of both strands, with lengths normalised, suit DNA without classes"),
     ),
-    "rna": (
-        (
-            "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()",
-            "gapped k-mers, with lengths normalised, suit RNA",
-        ),
-    ),
+    "rna": ((RNA, "gapped k-mers, with lengths normalised, suit RNA"),),
     "protein": (("gappedkmer(6, k=4, skip=X).normalized()", "gapped k-mers, with lengths normalised, suit proteins"),),
 }
 

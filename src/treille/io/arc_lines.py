@@ -95,39 +95,33 @@ class ArcLines:
         return MachineParts(self.start, n_states, *arcs, *finals, semiring, input_symbols, output_symbols, self.name)
 
 
-def are_numbers(machines: Sequence[ArcLines], sides: Sequence[str]) -> bool | None:
-    """Whether the labels of these sides are numbers, all of them; None if there are no labels."""
-    words = [word for side in sides for machine in machines for word in getattr(machine, side)]
+def are_numbers(machines: Sequence[ArcLines], side: str) -> bool | None:
+    """Returns whether all labels of a side are numbers; None if there are no labels."""
+    words = [word for machine in machines for word in getattr(machine, side)]
     return all(map(str.isdecimal, words)) if words else None
 
 
 def coded(
-    machines: Sequence[ArcLines], sides: Sequence[str], symbols: Sequence[str] | None, numbers: bool | None = None
+    machines: Sequence[ArcLines], side: str, symbols: Sequence[str] | None, numbers: bool | None = None
 ) -> tuple[list[list[int]], Sequence[str] | None]:
-    """The labels of one side of several machines (of both sides if they share a table), and their symbols.
+    """The labels of one side of several machines, and their symbols.
 
     Words are looked up in `symbols`; with none given, numbers are labels as they are, and words get a table of their own.
     `numbers` says whether labels that were read before were numbers.
 
     >>> lines = ArcLines("a.txt", "")
     >>> lines.arc(1, "0", "1", "vine", "<eps>", 0.5)
-    >>> coded([lines], ["inputs"], None), coded([lines], ["outputs"], None)
+    >>> coded([lines], "inputs", None), coded([lines], "outputs", None)
     (([[1]], ['<eps>', 'vine']), ([[0]], ['<eps>']))
     """
-    written = [(machine, getattr(machine, side)) for side in sides for machine in machines]
-    if numbers is not False and are_numbers(machines, sides) is not False:
+    written = [(machine, getattr(machine, side)) for machine in machines]
+    if numbers is not False and are_numbers(machines, side) is not False:
         labels = [_numbers(machine, words, symbols) for machine, words in written]
         return labels, symbols if symbols is None else without_gaps(symbols)
     if numbers:
-        line, word, machine = next(
-            (line, word, machine)
-            for machine, words in written
-            for line, word in zip(machine.lines, words, strict=True)
-            if not word.isdecimal()
-        )
-        raise InputError(
-            f"{machine.place(line)}: found the word {word[:40]!r}, but numbers on the lines before: expected either"
-        )
+        each = ((m.place(line), word) for m, words in written for line, word in zip(m.lines, words, strict=True))
+        place, word = next((place, word) for place, word in each if not word.isdecimal())
+        raise InputError(f"{place}: found the word {word[:40]!r}, but numbers on the lines before: expected either")
     if symbols is None:
         coder = Coder()
         return [coder.labels(words) for _, words in written], coder.symbols()

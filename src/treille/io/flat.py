@@ -46,8 +46,5 @@ def over_one_alphabet(
     """
     alphabet = order(dict.fromkeys(name for _, own in sides for name in own))
     position = {name: code for code, name in enumerate(alphabet)}
-    tables = [np.array([position[name] for name in own], np.int32) for _, own in sides]
-    each = [
-        table[codes] if len(table) and len(codes) else codes for table, (codes, _) in zip(tables, sides, strict=True)
-    ]
+    each = [np.array([position[name] for name in own] or [0], np.int32)[codes] for codes, own in sides]
     return np.concatenate(each), alphabet

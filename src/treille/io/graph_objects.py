@@ -52,9 +52,8 @@ def is_graph(item: Any) -> bool:
     if isinstance(item, Mapping):
         found = (item.get(name) for name in ("edges", "links", "edge_index"))
         return any(isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "detach") for value in found)
-    return getattr(item, "edge_index", None) is not None or any(
-        is_one(item) for is_one in (is_matrix, is_tuple, is_grakel)
-    )
+    has_index = getattr(item, "edge_index", None) is not None
+    return has_index or is_matrix(item) or is_tuple(item) or is_grakel(item)
 
 
 def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:

@@ -208,9 +208,8 @@ def _coded(
     except TypeError:  # not hashable
         known = False
     if not known:
-        i, k, label = next(
-            (i, k, label) for i, own in enumerate(lists) for k, label in enumerate(own) if not is_label(label)
-        )
+        each = ((i, k, label) for i, own in enumerate(lists) for k, label in enumerate(own))
+        i, k, label = next(one for one in each if not is_label(one[2]))
         found = "has no label" if label is None else f"has the label {repr(label)[:40]}"
         raise InputError(f"{place(i)}, {what} {k}: {found}, expected a str or a whole number for every {what}")
     alphabet = in_order({str(label) for label in distinct})

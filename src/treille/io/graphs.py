@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,10 +111,8 @@ def _indexed(
     """
 
     def graphs(one_hot: bool) -> list[PlainGraph]:
-        return [
-            item if isinstance(item, PlainGraph) else edge_index_graph(item, place(i), one_hot)
-            for i, item in enumerate(items)
-        ]
+        read = partial(edge_index_graph, one_hot=one_hot)
+        return [item if isinstance(item, PlainGraph) else read(item, place(i)) for i, item in enumerate(items)]
 
     if one_hot is None and any(not isinstance(item, PlainGraph) and has_columns(item) for item in items):
         with contextlib.suppress(InputError):
@@ -131,9 +130,8 @@ def check_sizes(graphs: Sequence[PlainGraph], place: Callable[[int], str]) -> No
     allowed = UNLISTED
     for i, graph in enumerate(graphs):
         if isinstance(graph.nodes, int):
-            allowed -= max(
-                0, graph.nodes - 10 * len(graph.edges if isinstance(graph.edges, (list, np.ndarray)) else ())
-            )
+            edges = graph.edges if isinstance(graph.edges, (list, np.ndarray)) else ()
+            allowed -= max(0, graph.nodes - 10 * len(edges))
             if allowed < 0:
                 raise InputError(
                     f"{place(i)}: states {graph.nodes:,} nodes, most without an edge: expected a list of their labels"

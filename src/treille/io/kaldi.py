@@ -27,6 +27,7 @@ from .weights import as_kind, difference
 NONE = np.empty(0, np.int32)  # the alignment without transitions
 TRANSITION = re.compile(r"-?[0-9]{1,9}")
 ARC_TYPES = {"lattice4": "f", "lattice8": "d", "compactlattice44": "f", "compactlattice84": "d"}
+LATTICE = re.compile(struct.pack("<ii", MAGIC, 6) + rb"vector.\x00\x00\x00(compact)?lattice", re.DOTALL)
 START = re.compile(rb"[^\s\x00]+ " + re.escape(struct.pack("<i", MAGIC)))
 
 
@@ -119,11 +120,11 @@ def _parts(
 ) -> list[MachineParts]:
     """The lattices over one symbol table; `numbers` says whether labels of each side are numbers, once that is known."""
     transducers = [lattice for lattice in lattices if lattice.compact is False]
-    inputs, input_symbols = coded(transducers, ["inputs"], None, numbers.get("inputs"))
-    outputs, output_symbols = coded(lattices, ["outputs"], symbols, numbers.get("outputs"))
+    inputs, input_symbols = coded(transducers, "inputs", None, numbers.get("inputs"))
+    outputs, output_symbols = coded(lattices, "outputs", symbols, numbers.get("outputs"))
     for side, machines in (("inputs", transducers), ("outputs", lattices)):
         if numbers.get(side) is None:
-            numbers[side] = are_numbers(machines, [side])
+            numbers[side] = are_numbers(machines, side)
     of_inputs = dict(zip(map(id, transducers), inputs, strict=True))
     parts = []
     for lattice, words in zip(lattices, outputs, strict=True):
@@ -172,10 +173,7 @@ def looks_binary(head: bytes) -> bool:
 
 def looks_like_lattice(head: bytes) -> bool:
     """Whether a file of OpenFst holds one of Kaldi's lattices."""
-    return (
-        head[:4] == struct.pack("<i", MAGIC)
-        and re.match(rb".{4}\x06\x00\x00\x00vector.\x00\x00\x00(compact)?lattice", head, re.DOTALL) is not None
-    )
+    return LATTICE.match(head) is not None
 
 
 def binary_lattices(
@@ -228,6 +226,4 @@ def _weight(bytes_: Bytes, real: str, compact: bool, what: str) -> tuple[tuple[f
     if not compact:
         return pair, NONE
     n = bytes_.number("<i", what)
-    return pair, np.frombuffer(bytes_.take(4 * n, f"an alignment of {n} transitions"), "<i4").astype(
-        np.int32
-    ) if n else NONE
+    return pair, np.frombuffer(bytes_.take(4 * n, f"an alignment of {n} transitions"), "<i4").astype(np.int32)

@@ -178,9 +178,8 @@ def _write_one(path: str | os.PathLike[str], machine: MachineParts, kind: str, w
     written = [_write(path, _formatted([machine], kind, weights))]
     tables = (("isyms", machine.input_symbols), ("osyms", machine.output_symbols)) if kind == "openfst-text" else ()
     stem = os.fspath(path).removesuffix(".gz").removesuffix(".txt").removesuffix(".fst").removesuffix(".att")
-    return written + [
-        _write(f"{stem}.{end}", format_symbols(table).encode()) for end, table in tables if table is not None
-    ]
+    known = ((end, table) for end, table in tables if table is not None)
+    return written + [_write(f"{stem}.{end}", format_symbols(table).encode()) for end, table in known]
 
 
 def _file_names(machines: Sequence[MachineParts]) -> list[str]:

@@ -12,6 +12,7 @@ from .errors import InputError
 from .parts import PackedExamples
 
 SEMIRINGS = ("real", "log", "tropical")
+OF_ARCS = ("sources", "inputs", "outputs", "weights", "targets")  # the arrays of one value per arc
 EPSILON = "<eps>"  # the symbol of label 0
 
 
@@ -84,10 +85,9 @@ class MachineParts:
 
     def select(self, arcs: np.ndarray, finals: np.ndarray) -> MachineParts:
         """The machine with the arcs, and the final states, at these positions."""
-        names = ("sources", "inputs", "outputs", "weights", "targets")
         return replace(
             self,
-            **{name: getattr(self, name)[arcs] for name in names},
+            **{name: getattr(self, name)[arcs] for name in OF_ARCS},
             final_states=self.final_states[finals],
             final_weights=self.final_weights[finals],
             scores={name: values[arcs] for name, values in self.scores.items()},

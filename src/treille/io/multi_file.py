@@ -50,20 +50,19 @@ def joined_blocks(
     joining = _Joining(parts, request, folders)
     stream = ((i, n, block) for i, part in enumerate(parts) for n, block in enumerate(part.blocks(limits)))
     head, size, error, ended = list[tuple[int, int, Examples]](), Size(), None, False
-    while not ended and not (limits and size.is_full(limits.of_first())):
-        try:
-            found = next(stream, None)
-        except InputError as raised:
-            if limits is None or not head:
-                raise
-            error = raised  # after the examples before it
-            break
-        if found is None:
-            ended = True
+    try:
+        for i, n, block in stream:
+            joining.see(i, block)
+            head.append((i, n, block))
+            size.add(block)
+            if limits and size.is_full(limits.of_first()):
+                break
         else:
-            joining.see(found[0], found[2])
-            head.append(found)
-            size.add(found[2])
+            ended = True
+    except InputError as raised:
+        if limits is None or not head:
+            raise
+        error = raised  # after the examples before it
     blocks = [(i, block) for i, _, block in head]
     if limits is None or ended:
         joining.decide_ids(blocks)

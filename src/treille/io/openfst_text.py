@@ -47,10 +47,10 @@ def parse(
                 f"{place}: found {len(row)} columns, expected {width} or {width + 1} for an arc of {kind}, 1 or 2 else"
             )
     if acceptor:
-        (labels,), symbols = coded([lines], ["inputs"], isymbols)
+        (labels,), symbols = coded([lines], "inputs", isymbols)
         return lines.parts(labels, labels, symbols, symbols, semiring)
-    (inputs,), input_symbols = coded([lines], ["inputs"], isymbols)
-    (outputs,), output_symbols = coded([lines], ["outputs"], osymbols)
+    (inputs,), input_symbols = coded([lines], "inputs", isymbols)
+    (outputs,), output_symbols = coded([lines], "outputs", osymbols)
     return lines.parts(inputs, outputs, input_symbols, output_symbols, semiring)
 
 

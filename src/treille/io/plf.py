@@ -25,6 +25,11 @@ FIRST = re.compile(r"\((?P<skipped>(?:\(\),)*)\(")
 BETWEEN = re.compile(r",|,?\),(?P<skipped>(?:\(\),)*)\(")
 LAST = re.compile(r",?\)(?P<skipped>(?:,\(\))*),?\)")
 EMPTY = re.compile(r"\(?\)?|\((?P<skipped>\(\)(?:,\(\))*),?\)")
+FOLLOWS = (  # the tokens that may follow each, by the number of open brackets
+    {"": ("open",), "close": ("end",)},
+    {"open": ("open", "close"), "close": ("comma", "close"), "comma": ("open", "close")},
+    {"open": ("arc", "close"), "arc": ("comma", "close"), "comma": ("arc", "close")},
+)
 EXPECTED = "expected ((('word', weight, distance), ...), ...)"
 
 
@@ -172,12 +177,7 @@ def _broken(text: str, place: str) -> InputError:
     while True:
         token = tokens.match(text, at)
         kind = token.lastgroup if token is not None else None
-        allowed = {
-            0: {"": {"open"}, "close": {"end"}},
-            1: {"open": {"open", "close"}, "close": {"comma", "close"}, "comma": {"open", "close"}},
-            2: {"open": {"arc", "close"}, "arc": {"comma", "close"}, "comma": {"arc", "close"}},
-        }[depth].get(before, set())
-        if token is None or kind not in allowed:
+        if token is None or kind not in FOLLOWS[depth].get(before, ()):
             column = len(text) - len(text[at:].lstrip()) + 1
             found = text[column - 1 :][:20]
             return InputError(f"{place}, column {column}: found {found!r}, {EXPECTED}")

@@ -96,14 +96,11 @@ def rows(spec: Any, name: str, kinds: tuple[type, ...]) -> list[list[Any]]:
     for row in found:
         if not isinstance(row, list) or len(row) != len(kinds):
             raise InputError(f"the field {name!r} has a row that is {_shown(row)}, expected {len(kinds)} values")
-    read = [
-        [
-            whole({name: x}, name, -1, 2**31 - 1) if k is int else number({name: x}, name)
-            for x, k in zip(row, kinds, strict=True)
-        ]
-        for row in found
-    ]
-    return read
+
+    def cell(x: Any, kind: type) -> Any:
+        return whole({name: x}, name, -1, 2**31 - 1) if kind is int else number({name: x}, name)
+
+    return [list(map(cell, row, kinds)) for row in found]
 
 
 def check_depth(spec: Any) -> None:

@@ -83,11 +83,8 @@ def blocks(lines: Iterator[str], request: Request, limits: Limits | None) -> Ite
     Which columns there are is decided on the first block.
     """
     layout, source = None, request.source
-    rows = (
-        (number, *split(line.removesuffix("\n"), f"{source}, line {number}"))
-        for number, line in enumerate(lines, 1)
-        if line.strip()
-    )
+    numbered = ((n, line.removesuffix("\n")) for n, line in enumerate(lines, 1) if line.strip())
+    rows = ((n, *split(line, f"{source}, line {n}")) for n, line in numbered)
     for run in runs(rows, limits, lambda row: sum(len(content) for _, _, content in row[2])):
         some = list(run)
         if layout is None:
@@ -184,9 +181,8 @@ def _numbers(parts: list[Part | None], found: Found, source: str) -> NumberRows:
     names = sorted(codes, key=lambda id: (len(id), id) if id.isdecimal() else (0, id))
     places = np.empty(len(codes), np.int64)
     places[[codes[name] for name in names]] = np.arange(len(codes))
-    matrix = sp.csr_matrix(
-        (np.array(values), places[np.array(columns, np.int64)], np.array(ends)), shape=(len(parts), len(codes))
-    )
+    arrays = (np.array(values), places[np.array(columns, np.int64)], np.array(ends))
+    matrix = sp.csr_matrix(arrays, shape=(len(parts), len(codes)))
     matrix.sum_duplicates()
     return NumberRows(matrix, names)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
-from .machine import MachineParts
+from .machine import OF_ARCS, MachineParts
 from .weights import ONE
 
 
@@ -23,15 +23,9 @@ def one_final(parts: MachineParts) -> MachineParts:
     one, finals = ONE[parts.semiring], parts.final_states
     if not len(finals) or (len(finals) == 1 and parts.final_weights[0] == one and finals[0] not in parts.sources):
         return parts
-    empty = np.zeros(len(finals), np.int32)
-    added = {
-        "sources": finals,
-        "inputs": empty,
-        "outputs": empty,
-        "weights": parts.final_weights,
-        "targets": np.full(len(finals), parts.n_states, np.int32),
-    }
-    longer: dict[str, Any] = {name: np.concatenate([getattr(parts, name), added[name]]) for name in added}
+    empty, end = np.zeros(len(finals), np.int32), np.full(len(finals), parts.n_states, np.int32)
+    added = zip(OF_ARCS, (finals, empty, empty, parts.final_weights, end), strict=True)
+    longer: dict[str, Any] = {name: np.concatenate([getattr(parts, name), values]) for name, values in added}
     at_end = {name: parts.final_scores.get(name, np.zeros(len(finals))) for name in parts.scores}
     return replace(
         parts,

@@ -142,9 +142,8 @@ def document_blocks(folder: str | os.PathLike[str], request: Request, limits: Li
         first = next(file for file in files if file.parent == root)
         raise InputError(f"{first}: is next to folders, expected every document in a folder with its label as name")
     labelled = inside.pop()
-    rows = (
-        (file.relative_to(root), xml_tree(file) if ".xml" in file.name.lower() else html_tree(file)) for file in files
-    )
+    read = ((file, xml_tree if ".xml" in file.name.lower() else html_tree) for file in files)
+    rows = ((file.relative_to(root), tree_of(file)) for file, tree_of in read)
     for run in runs(rows, limits, lambda row: _tree_size(row[1])):
         names, trees = zip(*run, strict=True)
         found: Found = [(1, name.parts[0] if labelled else None) for name in names]

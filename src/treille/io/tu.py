@@ -158,9 +158,8 @@ def _graphs(tables: dict[str, _Lines], n_graphs: int | None) -> GraphParts:
     edge_labels = edge_codes[by_graph] if edge_alphabet else NO_CODES
     sources, targets = (np.ascontiguousarray(local[by_graph, side]) for side in (0, 1))
     for directed in (False, True):  # some sets label the two directions of an edge differently
-        arcs, nodes, arc_labels, _, fault = _core.adjacency(
-            offsets, starts, sources, targets, edge_labels, NO_WEIGHTS, directed
-        )
+        given = (offsets, starts, sources, targets, edge_labels, NO_WEIGHTS)
+        arcs, nodes, arc_labels, _, fault = _core.adjacency(*given, directed)
         if fault is None:
             break
     if fault is not None:

@@ -128,11 +128,10 @@ class Sentences(FlatBatch):
         widths = [-1 if part.items else len(part.columns) for part in full]
         for part, width in zip(full, widths, strict=True):
             if width != widths[0]:
-                found, expected = (
-                    "features" if each.items else count(len(each.columns), "column") for each in (part, full[0])
-                )
+                both = (part, full[0])
+                found, like = ("features" if each.items else count(len(each.columns), "column") for each in both)
                 raise InputError(
-                    f"{part.place(0)}: found tokens with {found}, expected {expected} as in {full[0].place(0)}"
+                    f"{part.place(0)}: found tokens with {found}, expected {like} as in {full[0].place(0)}"
                 )
         each_column = zip(*(part.columns for part in full), strict=True)
         columns = tuple(Column(*over_one_alphabet(each, list)) for each in each_column)

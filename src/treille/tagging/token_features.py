@@ -162,9 +162,8 @@ class TokenFeatures:
     def batch(self, sentences: Sentences) -> Any:
         """The sentences as the core reads them, with the codes of every attribute."""
         if sentences.n_tokens and len(sentences.columns) < self.n_columns:
-            raise InputError(
-                f"found tokens of {count(len(sentences.columns), 'column')}, expected {self.n_columns} as in training"
-            )
+            found = count(len(sentences.columns), "column")
+            raise InputError(f"found tokens of {found}, expected {self.n_columns} as in training")
         if sentences.n_tokens and sentences.items is None and self.reads_items:
             raise InputError("found tokens with columns, expected tokens with features as in training")
         columns = _compact_columns(sentences)
@@ -198,9 +197,8 @@ class TokenFeatures:
         kept = np.zeros(self.n_features, bool)
         kept[ids] = True
         codes = self.feature_codes[np.repeat(kept, widths)]
-        return _pruned(
-            self.templates, self.values, self.items, self.tags, self.direction, self.feature_templates[kept], codes
-        )
+        given = (self.templates, self.values, self.items, self.tags, self.direction)
+        return _pruned(*given, self.feature_templates[kept], codes)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The content of a model file: JSON values, and arrays. `load` is the inverse."""
@@ -255,9 +253,8 @@ def _batch(
 ) -> Any:
     codes, offsets = (sentences.items.codes, sentences.items.offsets) if sentences.items else (NO_CODES, NO_OFFSETS)
     column_of = [column for column, _ in attributes]
-    return _core.TokenBatch(
-        [column.codes for column in columns], column_of, maps, sentences.offsets, codes, item_map, offsets
-    )
+    coded = [column.codes for column in columns]
+    return _core.TokenBatch(coded, column_of, maps, sentences.offsets, codes, item_map, offsets)
 
 
 def _compact_columns(sentences: Sentences) -> list[Column]:
