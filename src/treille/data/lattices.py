@@ -13,9 +13,11 @@ from treille import _core
 from treille.automata import Fst
 from treille.data.base import FlatBatch, Summary, as_index, first_item, running_sum, selected
 from treille.data.format import short_json
-from treille.data.lattice_summary import LatticeReport, draw_lattice, summarise_machines
+from treille.data.lattice_summary import LatticeReport, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
 from treille.data.strings import Strings
+from treille.drawing.layered import Machine, draw_machine
+from treille.drawing.svg import Shares
 from treille.io import json_arcs, plf, stored
 from treille.io import lattices as lattice_formats
 from treille.io.errors import InputError
@@ -316,7 +318,11 @@ class Lattices(FlatBatch):
         arcs = slice(self.offsets[i], self.offsets[i + 1])
         finals = self.finals[self.states[i] : self.states[i + 1]]
         names = ["ε" if code < 0 else str(self.alphabet[code]) for code in self.symbols[arcs].tolist()]
-        return draw_lattice(self.sources[arcs], self.targets[arcs], names, self.weights[arcs], finals, shares, hints)
+        weighted = zip(names, self.weights[arcs], strict=True)
+        labels = [name if weight == 1 else f"{name}/{weight:.2g}" for name, weight in weighted]
+        ends = {int(state): "" if finals[state] == 1 else f"{finals[state]:.2g}" for state in np.flatnonzero(finals)}
+        drawn = Machine(0, len(finals), self.sources[arcs], self.targets[arcs], labels, ends)
+        return draw_machine(drawn, Shares(shares, hints))
 
     def prune(self, posterior: float, n_jobs: int | None = None) -> Lattices:
         """Removes arcs with a posterior probability below `posterior`; the heaviest path always stays.

@@ -77,22 +77,17 @@ class ArcLines:
             raise InputError(f"{self.source}: found the final state {last}, expected states numbered from 0")
 
     def parts(
-        self,
-        inputs: Sequence[int],
-        outputs: Sequence[int],
-        input_symbols: Sequence[str] | None,
-        output_symbols: Sequence[str] | None,
-        semiring: str,
+        self, labels: Sequence[Sequence[int]], symbols: Sequence[Sequence[str] | None], semiring: str
     ) -> MachineParts:
-        """The machine with coded labels."""
+        """The machine with coded labels and symbols of its two sides, inputs and outputs."""
         self._check_numbers()
-        whole = (np.array(column, np.int32) for column in (self.sources, inputs, outputs, self.targets))
+        whole = (np.array(column, np.int32) for column in (self.sources, *labels, self.targets))
         sources, reads, writes, targets = whole
         arcs = (sources, reads, writes, np.array(self.weights, np.float64), targets)
         kept = {state: weight for state, weight in self.finals.items() if not math.isinf(weight)}
         finals = np.array(list(kept), np.int32), np.array(list(kept.values()), np.float64)
         n_states = 1 + max([self.start, *self.finals, int(targets.max(initial=-1)), int(sources.max(initial=-1))])
-        return MachineParts(self.start, n_states, *arcs, *finals, semiring, input_symbols, output_symbols, self.name)
+        return MachineParts(self.start, n_states, *arcs, *finals, semiring, *symbols, self.name)
 
 
 def are_numbers(machines: Sequence[ArcLines], side: str) -> bool | None:

@@ -129,7 +129,7 @@ def _parts(
     parts = []
     for lattice, words in zip(lattices, outputs, strict=True):
         table = input_symbols if lattice.compact is False else output_symbols
-        one = lattice.parts(of_inputs.get(id(lattice), words), words, table, output_symbols, "log")
+        one = lattice.parts((of_inputs.get(id(lattice), words), words), (table, output_symbols), "log")
         if any(map(len, [*lattice.alignments, *lattice.final_alignments])):
             one = replace(one, alignments=lattice.alignments, final_alignments=lattice.final_alignments)
         parts.append(replace(one, scores=scores(lattice.pairs), final_scores=scores(lattice.final_pairs)))

@@ -129,10 +129,5 @@ def parse(text: str, format: str, source: str, label: str | None = None) -> Plai
     if label is not None and len(graph) and not any(label in data for _, data in graph.nodes(data=True)):
         known = sorted({str(name) for _, data in graph.nodes(data=True) for name in data})
         raise InputError(f"{source}: no node has a field {label!r}, expected its label; there are: {', '.join(known)}")
-    if (
-        label is None
-        and format == "gml"
-        and all(str(data.get("label")) == str(n) for n, data in graph.nodes(data=True))
-    ):
-        return networkx_graph(graph, source, None)
-    return networkx_graph(graph, source, label or "label")
+    are_ids = format == "gml" and all(str(data.get("label")) == str(n) for n, data in graph.nodes(data=True))
+    return networkx_graph(graph, source, label or (None if are_ids else "label"))

@@ -48,10 +48,10 @@ def parse(
             )
     if acceptor:
         (labels,), symbols = coded([lines], "inputs", isymbols)
-        return lines.parts(labels, labels, symbols, symbols, semiring)
+        return lines.parts([labels] * 2, [symbols] * 2, semiring)
     (inputs,), input_symbols = coded([lines], "inputs", isymbols)
     (outputs,), output_symbols = coded([lines], "outputs", osymbols)
-    return lines.parts(inputs, outputs, input_symbols, output_symbols, semiring)
+    return lines.parts((inputs, outputs), (input_symbols, output_symbols), semiring)
 
 
 def _is_acceptor(rows: Sequence[Sequence[str]]) -> bool:

@@ -152,12 +152,11 @@ def _states_of_none(piece: str, text: str, place: str) -> int:
 def _numbers(tokens: list[str], convert: type, place_of: Callable[[int, int], str]) -> np.ndarray:
     try:
         values = np.array(list(map(convert, tokens)), np.float64)
-        bad = np.flatnonzero(~np.isfinite(values))
-        first = int(bad[0]) if len(bad) else None
+        if np.isfinite(values).all():
+            return values
     except (ValueError, OverflowError):
-        first = next(a for a, text in enumerate(tokens) if not _converts(convert, text))
-    if first is None:
-        return values
+        pass
+    first = next(a for a, text in enumerate(tokens) if not _converts(convert, text))
     group, what, expected = (2, "weight", "finite") if convert is float else (3, "distance", "whole")
     found = f"the {what} is {tokens[first][:40]!r}"
     raise InputError(f"{place_of(first, group)}: {found}, expected a {expected} number")

@@ -28,6 +28,7 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
 LABEL_FIRST = {"lines": "label first on its line"} | dict.fromkeys(("fasta", "fastq"), "label first in its header")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 HEADER_NAMES = {*TEXTS, *LABELS} - {"y"}  # a single letter can be a class as well as a name
+Get = Callable[[Fields, Mapping[str, object], str], Any]  # what is taken from a record, whose place comes last
 ARRAY = re.compile(r"\[\s*(\{|$)")
 
 
@@ -100,11 +101,7 @@ def blocks_of(
 
 
 def collected(
-    rows: Records,
-    request: Request,
-    limits: Limits | None,
-    missing: str,
-    get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
+    rows: Records, request: Request, limits: Limits | None, missing: str, get: Get = Fields.text
 ) -> Iterator[Collected]:
     """The texts, labels and ids of a file in blocks; `get` takes the text from a record. The first block decides the fields.
 
@@ -190,12 +187,7 @@ def records(stream: Iterator[str], request: Request, between: str | None) -> Rec
     return table.records(stream, request.source, delimiter, known)
 
 
-def collect(
-    records: Records,
-    request: Request,
-    get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
-    like: Collected | None = None,
-) -> Collected:
+def collect(records: Records, request: Request, get: Get = Fields.text, like: Collected | None = None) -> Collected:
     """The text, label and id of every record; `get` takes the text from a record.
 
     The fields are chosen on the first record, or taken from earlier records `like` these.

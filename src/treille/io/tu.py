@@ -66,31 +66,15 @@ class _Lines:
             self.lines = []
 
     def numbers(self, kind: type, expected: str, width: int | None = None) -> np.ndarray:
-        """One row of numbers per line, between commas or blanks."""
-        rows = "\n".join(self.lines).replace(",", " ")
-        width = len(self.lines[0].replace(",", " ").split()) if width is None and self.lines else width or 0
-        try:
-            flat = np.array(list(map(kind, rows.split())), np.int64 if kind is int else np.float64)
-        except (ValueError, OverflowError):
-            flat = np.empty(0)
-        if len(flat) != width * len(self.lines) or not np.isfinite(flat).all() or not self._are_even(width):
-            raise self._faulty(kind, expected, width)
-        return flat.reshape(len(self.lines), width)
-
-    def _are_even(self, width: int) -> bool:
-        return width == 1 or all(len(line.replace(",", " ").split()) == width for line in self.lines)
-
-    def _faulty(self, kind: type, expected: str, width: int) -> InputError:
-        for number, line in enumerate(self.lines, 1):
-            cells = line.replace(",", " ").split()
-            try:
-                right = len(cells) == width and bool(np.isfinite([kind(cell) for cell in cells]).all())
-                right = right and (kind is not int or all(abs(int(cell)) < 2**62 for cell in cells))
-            except (ValueError, OverflowError, TypeError):
-                right = False
-            if not right:
-                return InputError(f"{self.name}, line {number}: found {line[:40]!r}, expected {expected}")
-        return InputError(f"{self.name}: expected {expected} on every line")
+        """One row of numbers per line, between commas or blanks; as many as on the first line if no `width` is given."""
+        if width is None:
+            width = len(self.lines[0].replace(",", " ").split()) if self.lines else 0
+        rows = _numbers(self.lines, kind, width)
+        if rows is None:
+            each = enumerate(self.lines, 1)
+            number, line = next((n, line) for n, line in each if _numbers([line], kind, width) is None)
+            raise InputError(f"{self.name}, line {number}: found {line[:40]!r}, expected {expected}")
+        return rows
 
     def coded(self) -> tuple[np.ndarray, list[str]]:
         """The lines as labels: their codes, and the alphabet."""
@@ -99,6 +83,18 @@ class _Lines:
         position = {name: code for code, name in enumerate(alphabet)}
         codes = {line: position[name] for line, name in distinct.items()}
         return np.fromiter((codes[line] for line in self.lines), np.int32, len(self.lines)), alphabet
+
+
+def _numbers(lines: Sequence[str], kind: type, width: int) -> np.ndarray | None:
+    """One row of numbers per line; None if a line does not hold so many numbers."""
+    try:
+        values = map(kind, "\n".join(lines).replace(",", " ").split())
+        flat = np.array(list(values), np.int64 if kind is int else np.float64)
+    except (ValueError, OverflowError):
+        return None
+    even = width == 1 or all(len(line.replace(",", " ").split()) == width for line in lines)
+    sound = even and len(flat) == width * len(lines) and np.isfinite(flat).all()
+    return flat.reshape(len(lines), width) if sound else None
 
 
 def _targets(tables: dict[str, _Lines]) -> dict[str, list[str]]:
