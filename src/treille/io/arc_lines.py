@@ -87,7 +87,7 @@ class ArcLines:
         kept = {state: weight for state, weight in self.finals.items() if not math.isinf(weight)}
         finals = np.array(list(kept), np.int32), np.array(list(kept.values()), np.float64)
         n_states = 1 + max([self.start, *self.finals, int(targets.max(initial=-1)), int(sources.max(initial=-1))])
-        return MachineParts(self.start, n_states, *arcs, *finals, semiring, *symbols, self.name)
+        return MachineParts(self.start, n_states, *arcs, *finals, semiring, symbols[0], symbols[1], self.name)
 
 
 def are_numbers(machines: Sequence[ArcLines], side: str) -> bool | None:

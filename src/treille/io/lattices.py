@@ -169,7 +169,8 @@ def write_lattices(
     folder.mkdir(exist_ok=True)
     written = list[Path]()
     for name, machine in zip(_file_names(machines), machines, strict=True):
-        written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", *with_words_used([machine]), kind, weights)
+        (own,) = with_words_used([machine])
+        written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", own, kind, weights)
     return written
 
 

@@ -45,7 +45,8 @@ def parse(data: bytes, source: str) -> MachineParts:
     inputs, outputs, targets = (arcs[side].astype(np.int32) for side in ("input", "output", "target"))
     final = np.flatnonzero(finals != np.inf).astype(np.int32)
     arrays = (states, inputs, outputs, arcs["weight"].astype(np.float64), targets, final, finals[final])
-    return checked_machine(MachineParts(start, len(finals), *arrays, SEMIRING[arc_type], *tables), source)
+    parts = MachineParts(start, len(finals), *arrays, SEMIRING[arc_type], tables[0], tables[1])
+    return checked_machine(parts, source)
 
 
 def checked_machine(parts: MachineParts, place: str) -> MachineParts:

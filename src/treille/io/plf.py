@@ -175,7 +175,7 @@ def _broken(text: str, place: str) -> InputError:
     at, depth, before = 0, 0, ""
     while True:
         token = tokens.match(text, at)
-        kind = token.lastgroup if token is not None else None
+        kind = str(token.lastgroup) if token is not None else ""
         if token is None or kind not in FOLLOWS[depth].get(before, ()):
             column = len(text) - len(text[at:].lstrip()) + 1
             found = text[column - 1 :][:20]

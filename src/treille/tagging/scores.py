@@ -100,9 +100,9 @@ def chunk_scores(true: Any, predicted: Any) -> ChunkScores:
     n_true, n_predicted = (np.bincount(side[side >= 0], minlength=len(types)) for side in (a, b))
     each = zip(n_true.tolist(), n_predicted.tolist(), correct.tolist(), strict=True)
     same = align(right.columns[0].values, left.columns[0].values)[right.columns[0].codes] == left.columns[0].codes
-    totals = (int(counts.sum()) for counts in (n_true, n_predicted, correct))
+    n_all, n_found, n_right = (int(counts.sum()) for counts in (n_true, n_predicted, correct))
     by_type = {name: Scores(*counts) for name, counts in zip(types, each, strict=True)}
-    return ChunkScores(*totals, left.n_tokens, int(same.sum()), by_type)
+    return ChunkScores(n_all, n_found, n_right, left.n_tokens, int(same.sum()), by_type)
 
 
 def _types_at(chunks: Chunks, types: list[str], n_tokens: int) -> np.ndarray:
