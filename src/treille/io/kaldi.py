@@ -27,7 +27,7 @@ from .weights import as_kind, difference
 NONE = np.empty(0, np.int32)  # the alignment without transitions
 TRANSITION = re.compile(r"-?[0-9]{1,9}")
 ARC_TYPES = {"lattice4": "f", "lattice8": "d", "compactlattice44": "f", "compactlattice84": "d"}
-LATTICE = re.compile(struct.pack("<ii", MAGIC, 6) + rb"vector.\x00\x00\x00(compact)?lattice", re.DOTALL)
+LATTICE = re.compile(re.escape(struct.pack("<ii", MAGIC, 6)) + rb"vector.\x00\x00\x00(compact)?lattice", re.DOTALL)
 START = re.compile(rb"[^\s\x00]+ " + re.escape(struct.pack("<i", MAGIC)))
 
 

@@ -65,15 +65,14 @@ def joined_blocks(
         error = raised  # after the examples before it
     blocks = [(i, block) for i, _, block in head]
     if limits is None or ended:
-        joining.decide_ids(blocks)
-        yield replace(joining.join(blocks), source=joining.source)
+        yield joining.whole(blocks)
         return
     if all(part.again for part in parts) and all(block.ids for _, block in blocks):
         joining.decide_ids((i, block) for i, part in enumerate(parts) for block in part.blocks(limits))
     else:
         joining.decide_ids(blocks)
     del blocks
-    yield from _merged(chain(emptied(head), stream), joining, limits)
+    yield from _merged(chain(emptied(head), () if error else stream), joining, limits)
     if error is not None:
         raise error
 
@@ -186,6 +185,14 @@ class _Joining:
                 plain.add(block.ids)
                 prefixed.add(f"{self.sources[i]}:{id}" for id in block.ids)
         self.prefixed = False if plain else True if prefixed else None
+
+    def whole(self, blocks: Sequence[tuple[int, Examples]]) -> Examples:
+        """The examples of all files."""
+        ids = None
+        if all(block.ids for _, block in blocks):
+            ids = unique(id for _, block in blocks for id in block.ids or ())
+            ids = ids or unique(f"{self.sources[i]}:{id}" for i, block in blocks for id in block.ids or ())
+        return replace(self.join(blocks), ids=ids, source=self.source)
 
     def join(self, blocks: Sequence[tuple[int, Examples]]) -> Examples:
         """The examples of some blocks."""
