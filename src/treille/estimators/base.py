@@ -1,5 +1,7 @@
 """What estimators with a kernel share: training, the functions learned, and model files."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,8 +18,7 @@ from treille.data.sequences import as_residues
 from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
-from treille.estimators.posed import Posed
-from treille.estimators.sources import opened
+from treille.estimators.sources import Posed, opened
 from treille.explain.explanation import Explanation, explanations
 from treille.explain.fragments import has_fragments
 from treille.explain.support import support_shares
@@ -31,9 +32,10 @@ from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.reading import Reads
 from treille.scale.dask_counting import ClusterSource
+from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
 from treille.scale.parts import Parts
-from treille.scikit_learn import BaseEstimator
+from treille.scikit_learn import BaseEstimator, Self
 from treille.solvers import Problem, Report, Solver
 from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, stage
@@ -51,7 +53,46 @@ def fit_context(problem: Problem, counts: np.ndarray | None = None, known: Known
     return FitContext(labels, problem.classes, counts, known or KnownFeatures())
 
 
-class KernelMachine(LearnedDisplay, BaseEstimator):
+class Model(LearnedDisplay, BaseEstimator):
+    """What fitted models have for reports, the server and the command line."""
+
+    plan_: Plan
+    report_: Report
+    reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
+    _task: ClassVar[type[Task]]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "plan_" in vars(self)
+
+    def task(self) -> Task:
+        """What the model predicts, for reports, the server and the command line."""
+        check_is_fitted(self)
+        return self._task(self)
+
+    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+        """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
+
+        Parameters
+        ----------
+        X, y : examples and their labels, numbers, or tags
+            Which the model has not seen. Without y there are no scores. With neither, the report is of `train`, the training
+            examples, clearly marked, or of the model alone.
+        path : str or path
+        train : pair (X, y), optional
+            The training examples, for baselines: the majority class, or the mean, and for texts TF-IDF with LinearSVC.
+
+        Examples
+        --------
+        >>> import treille
+        >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
+        >>> model.write_report(["ab", "cc"], [0, 1], "report.html")
+        """
+        from treille.explain.report import write_report  # here: it would make every start of Python an eighth slower
+
+        write_report(self, X, y, path, train)
+
+
+class KernelMachine(Model):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.
 
     The parameters mean the same in all estimators that have them, see `treille.estimators.parameters`. An estimator without the
@@ -61,23 +102,22 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     kernel: KernelParameter
     tol: float
     max_epochs: int
+    fit_intercept: bool | str
     solver: str | Solver
     space: str | Nystrom = "auto"
     n_jobs: int | None
     random_state: int = 0
     verbose: int
-    plan_: Plan
-    report_: Report
     functions_: DecisionFunctions
     n_iter_: int
-    _task: ClassVar[type[Task]]
     reads_: Reads  # the kinds of data, and the units of the training examples
-    reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
 
-    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Poses the problem of the examples, solves it, and keeps the result."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Trains on examples X with targets y: labels, or one number per example; `Ridge` takes rows of numbers, too."""
+        self.check_parameters()
         with opened(self, X, y, sample_weight) as (source, posed):
             self._solve(source, posed, *self._planned(source, posed.problem))
+        return self
 
     def _loss(self) -> Loss:
         """The loss of the problem."""
@@ -145,24 +185,26 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             raise InputError(str(error)) from None
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
-        raise NotImplementedError
+        """Raises an `InputError` where a parameter is out of its range, or the solver does not support the problem.
 
-    def _check_shared(self, loss: type[Loss], intercept: bool | str) -> None:
-        """Refuses values of the shared parameters that are out of their range, and a solver that does not support the problem."""
+        `fit` begins with it.
+
+        >>> import treille
+        >>> treille.SVC(C=-1).check_parameters()
+        Traceback (most recent call last):
+        treille.io.errors.InputError: C is -1, expected a positive number
+        """
         check_positive("tol", self.tol)
         check_whole("max_epochs", self.max_epochs)
         check_whole("random_state", self.random_state, 0)
-        check_intercept("fit_intercept", intercept)
+        check_intercept("fit_intercept", self.fit_intercept)
         requested_nystrom(self.space)
-        if isinstance(self.solver, str) and self.solver == "auto":
-            pass
-        elif not all(hasattr(self.solver, name) for name in ("solve", "spaces", "losses", "intercepts")):
-            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.DualCD()")
-        else:
-            if hasattr(self.solver, "check"):
+        if isinstance(self.solver, Solver):
+            if isinstance(self.solver, BaseSolver):
                 self.solver.check()
-            check_supported(self.solver, loss, intercept)
+            check_supported(self.solver, type(self._loss()), self.fit_intercept)
+        elif self.solver != "auto":
+            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.DualCD()")
         kernel = as_kernel(self.kernel)
         if kernel is not None:
             kernel.check()
@@ -180,11 +222,11 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     @property
     def intercept_(self) -> np.ndarray:
         """One number per function."""
-        check_is_fitted(self, "functions_")
+        check_is_fitted(self)
         return _read_only(self.functions_.intercept)
 
     def _linear(self) -> LinearFunctions:
-        check_is_fitted(self, "functions_")
+        check_is_fitted(self)
         if not isinstance(self.functions_, LinearFunctions):
             raise AttributeError(
                 f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features: use explain(x), whose "
@@ -199,17 +241,24 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
 
     def _read_batch(self, X: Any) -> Batch:
         """New examples as the kernel reads them."""
-        if not hasattr(self, "functions_"):  # the check takes a while
-            check_is_fitted(self, "functions_")
+        check_is_fitted(self)
         if "alphabet" in self.reading_:
             X = as_residues(self.reading_["alphabet"], X, self.n_jobs)
         n_jobs = effective_n_jobs(self.n_jobs)
         return self.plan_.kernel.batch(self._validated(X, self.plan_.kernel, reset=False), n_jobs)
 
+    def _predicted(self, X: Any, of_outputs: Callable[[np.ndarray], np.ndarray]) -> Any:
+        """A function of the outputs for X; for a Dask collection an array that is computed when it is asked for."""
+        if not is_collection(X):
+            return of_outputs(self._outputs(X))
+        check_is_fitted(self)
+        none = of_outputs(np.zeros((0, len(self.functions_.intercept))))
+        return lazily(lambda part: of_outputs(self._outputs(part)), X, none)
+
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
         if isinstance(X, Parts):
-            check_is_fitted(self, "functions_")
+            check_is_fitted(self)
             return np.concatenate([np.empty((0, len(self.functions_.intercept))), *self._outputs_of(X)])
         batch = self._read_batch(X)
         outputs = self.functions_.outputs(batch, self.n_jobs)
@@ -240,33 +289,6 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)
 
-    def task(self) -> Task:
-        """What the model predicts, for reports, the server and the command line."""
-        check_is_fitted(self, "functions_")
-        return self._task(self)
-
-    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
-        """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
-
-        Parameters
-        ----------
-        X, y : examples and their labels, or numbers
-            Which the model has not seen. Without y there are no scores. With neither, the report is of `train`, the training
-            examples, clearly marked, or of the model alone.
-        path : str or path
-        train : pair (X, y), optional
-            The training examples, for baselines: the majority class, or the mean, and for texts TF-IDF with LinearSVC.
-
-        Examples
-        --------
-        >>> import treille
-        >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
-        >>> model.write_report(["ab", "cc"], [0, 1], "report.html")
-        """
-        from treille.explain.report import write_report  # here: it would make every start of Python an eighth slower
-
-        write_report(self, X, y, path, train)
-
     def save(self, path: str | os.PathLike[str], representation: str = "flat") -> None:
         """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept.
 
@@ -274,7 +296,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         ("automaton"), a third of the size or less for n-grams of texts, and read back to 12 digits; or in the smaller of the two
         ("auto").
         """
-        check_is_fitted(self, "functions_")
+        check_is_fitted(self)
         spec = estimator_spec(self)
         spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict(), "reads": self.reads_.spec()}
         stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read

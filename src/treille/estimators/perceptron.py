@@ -5,29 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from treille.data import Batch
 from treille.estimators.base import KernelParameter, reading_of
 from treille.estimators.classifier import Classifier
-from treille.estimators.in_parts import refuse_parts
-from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.parameters import TrainingParameters
 from treille.estimators.plan import Plan, requested_nystrom
+from treille.estimators.sources import require_memory
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
 from treille.estimators.targets import check_weights, found_labels
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
+from treille.scikit_learn import Self
 from treille.solvers import PerceptronSolver, Report
 from treille.solvers.problem import Loss, Separation
 from treille.spaces import GramSpace, Nystrom, RowsSpace
-
-if TYPE_CHECKING:  # part of typing from Python 3.11 on
-    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False)
@@ -93,6 +90,8 @@ class Perceptron(TrainingParameters, Classifier):
     space: str | Nystrom = "auto"
     random_state: int = 0
     running_accuracy_: float = field(init=False)
+    _stream: Stream | None = field(init=False, default=None)
+    _fixed: bool = field(init=False, default=False)  # whether no other classes may come
 
     tol = 1.0  # there is no gap to reach
 
@@ -102,20 +101,18 @@ class Perceptron(TrainingParameters, Classifier):
         return PerceptronSolver(averaged=bool(self.averaged))
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
         if isinstance(self.fit_intercept, str):
             raise InputError(f"fit_intercept is {self.fit_intercept!r}, expected True or False")
         if not isinstance(self.averaged, (bool, np.bool_)):
             raise InputError(f"averaged is {self.averaged!r}, expected True or False")
-        self._check_shared(Separation, self.fit_intercept)
+        super().check_parameters()
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with labels y. A positive weight multiplies what a mistake adds to the weights."""
-        refuse_parts(X, self, "call partial_fit for each part")
-        refuse_cluster(X, self, "use SVC, or fit it on some of them")
+        require_memory(X, self, "call partial_fit for each part", "use SVC, or fit it on some of them")
         super().fit(X, y, sample_weight)
-        for name in ("_stream", "_fixed", "running_accuracy_"):
-            self.__dict__.pop(name, None)
+        self._stream, self._fixed = None, False
+        vars(self).pop("running_accuracy_", None)
         return self
 
     def _loss(self) -> Loss:
@@ -138,13 +135,13 @@ class Perceptron(TrainingParameters, Classifier):
         (['a', 'b', 'c'], 0.5)
         """
         self.check_parameters()
-        refuse_cluster(X, self, "pass one partition after another")
+        require_memory(X, self, "pass one part after another", "pass one partition after another")
         if requested_nystrom(self.space) is not None:
             raise InputError(
                 f"space is {self.space!r}, which compares with landmarks among all examples: partial_fit needs space='auto'"
             )
         start = time.perf_counter()
-        stream, begun = self.__dict__.get("_stream"), hasattr(self, "functions_")
+        stream, begun = self._stream, hasattr(self, "functions_")
         if begun:
             kernel, why, batch = self.plan_.kernel, self.plan_.kernel_why, self._read_batch(X)
         else:
@@ -153,7 +150,7 @@ class Perceptron(TrainingParameters, Classifier):
             raise InputError("there are no examples: partial_fit needs at least one")
         found, codes = found_labels(y, len(batch))
         known, fixed = self._classes(found, classes)
-        C = self._weights(codes, found, known, sample_weight)
+        C = self._weights(codes, found, sample_weight)
         if stream is None:
             stream = stream_of(kernel, batch, self.fit_intercept, self.n_jobs, self if begun else None)
         stream = stream.copied()  # so that a call that fails, or is interrupted, changes nothing
@@ -167,7 +164,7 @@ class Perceptron(TrainingParameters, Classifier):
         except BaseException:
             stream.undo()
             raise
-        self.__dict__.update(learned, _stream=stream, _fixed=fixed, classes_=known)
+        vars(self).update(learned, _stream=stream, _fixed=fixed, classes_=known)
         return self
 
     def _streamed_examples(self, X: Any) -> tuple[Kernel, str, Batch]:
@@ -185,14 +182,13 @@ class Perceptron(TrainingParameters, Classifier):
     def _classes(self, found: np.ndarray, given: Any) -> tuple[np.ndarray, bool]:
         """All classes after this call, and whether there can be no others."""
         known = self.classes_ if hasattr(self, "functions_") else None
-        fixed = bool(self.__dict__.get("_fixed"))
         if given is not None:
             given = found_labels(given, len(np.asarray(given)))[0]
-            if fixed and known is not None and given.tolist() != known.tolist():
+            if self._fixed and known is not None and given.tolist() != known.tolist():
                 raise InputError(
                     f"classes is {given.tolist()}, but earlier calls had {known.tolist()}: give the same, or None"
                 )
-            fixed = True
+        fixed = self._fixed or given is not None
         parts = [each for each in (known, given, found) if each is not None]
         if len({_kind(each) for each in parts}) > 1:
             raise InputError(
@@ -207,13 +203,13 @@ class Perceptron(TrainingParameters, Classifier):
                 )
         return united, fixed
 
-    def _weights(self, codes: np.ndarray, found: np.ndarray, known: np.ndarray, sample_weight: Any) -> np.ndarray:
+    def _weights(self, codes: np.ndarray, found: np.ndarray, sample_weight: Any) -> np.ndarray:
         if self.class_weight == "balanced":
             raise InputError(
                 "class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit"
             )
         given = self.class_weight
-        if isinstance(given, dict):  # classes of a stream may come later
+        if isinstance(given, dict):  # other classes of the stream may come later
             given = {label: weight for label, weight in given.items() if label in found}
         return check_weights(1.0, codes, found, given, sample_weight, least=0)
 
@@ -223,21 +219,17 @@ class Perceptron(TrainingParameters, Classifier):
         linear = isinstance(stream, FeatureStream)
         reason = f"because the features of the kernel can{'' if linear else 'not'} be added to"
         chosen = Plan(kernel, why, RowsSpace if linear else GramSpace, reason, self.solver, "as given")
-        each = []
+        each, radius = [], stream.radius
         for norm, total, mistakes in zip(stream.norms(), stream.sums, stream.mistakes.tolist(), strict=True):
-            bound = min(stream.radius, float(norm / total)) if total > 0 else stream.radius
-            each.append(
-                Report(
-                    stream.radius, -bound, 1, stream.seconds, "stream", 0, mistakes=(mistakes,), radius=stream.radius
-                )
-            )
+            bound = min(radius, float(norm / total)) if total > 0 else radius
+            each.append(Report(radius, -bound, 1, stream.seconds, "stream", 0, mistakes=(mistakes,), radius=radius))
         return {
             "functions_": functions,
             "plan_": replace(chosen, sizes=functions.sizes()),
             "report_": Report.combined(each),
             "running_accuracy_": stream.right / max(1, stream.steps),
             "reads_": kernel.reads.fitted(batch),
-            "reading_": self.__dict__.get("reading_", {}) | reading_of(batch),
+            "reading_": vars(self).get("reading_", {}) | reading_of(batch),
             "n_iter_": 1,
         }
 

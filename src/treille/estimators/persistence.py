@@ -11,6 +11,7 @@ from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
 from treille.registry import find, registered_name, require
 from treille.scikit_learn import BaseEstimator
+from treille.solvers import Solver
 from treille.spaces import Nystrom
 
 KINDS: dict[str, type[Any]] = {"str": str, "int": int, "bool": bool, "float": float}
@@ -85,7 +86,7 @@ def _read_classes(spec: dict[str, Any]) -> np.ndarray:
 
 
 def _write_param(value: Any) -> Any:
-    if isinstance(value, Nystrom) or hasattr(value, "solve"):
+    if isinstance(value, (Nystrom, Solver)):
         name = "Nystrom" if isinstance(value, Nystrom) else registered_name("solvers", value)
         params = value.get_params(deep=False) if hasattr(value, "get_params") else vars(value)
         return {"object": name, "params": {k: _write_param(v) for k, v in params.items()}}

@@ -11,6 +11,7 @@ from treille.kernels import Centered, Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext
 from treille.kernels.parse import default_kernel
+from treille.kernels.wrapped import WrappedKernel
 from treille.solvers import (
     SMO,
     BlockMinimization,
@@ -28,7 +29,7 @@ from treille.solvers import (
 from treille.solvers.solver import Solver, check_supported, supports
 from treille.spaces import ClusterSpace, Nystrom, PartsSpace, ProductSpace, RowsSpace, Source
 
-SOLVERS = {  # what "auto" chooses from, preferred ones first
+SOLVERS: dict[Any, str] = {  # what "auto" chooses from, preferred ones first
     FiniteNewton: "because the loss is smooth, so that Newton's method needs few passes over the data",
     DualCD: "because it works on rows and reports its duality gap",
     NormalEquations: "because there are few features",
@@ -117,14 +118,12 @@ def plan(
             "or .weighted() and .centered(), which need the features of the training examples"
         )
     nystrom = requested_nystrom(space)
-    solvers: list[Any] = (
-        [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
-    )
-    if solver != "auto":
+    if solver == "auto":
+        solvers, wanted = [each() for each in SOLVERS if supports(each, loss, intercept)], None
+    else:
         check_supported(solver, loss, intercept)
-    spaces: Sequence[Any] = (nystrom,)
-    if nystrom is None:
-        spaces = source.spaces(None if solver == "auto" else solver.spaces, context, n_jobs)
+        solvers, wanted = [solver], solver.spaces
+    spaces: Sequence[Any] = (nystrom,) if nystrom is not None else source.spaces(wanted, context, n_jobs)
     pairs = [(each, s) for each in spaces for s in solvers if _works_on(s, each)]
     if not pairs:
         raise _refusal(kernel, solvers, nystrom, intercept)
@@ -183,7 +182,4 @@ def _reason(kernel: Kernel, spaces: Sequence[Any], space: Any, solver: Any, give
 
 
 def _family(kernel: Kernel) -> str:
-    inner = kernel
-    while hasattr(inner, "kernel"):
-        inner = inner.kernel
-    return type(inner).__name__
+    return _family(kernel.kernel) if isinstance(kernel, WrappedKernel) else type(kernel).__name__

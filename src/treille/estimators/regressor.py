@@ -6,27 +6,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import r2_score
 
 from treille.estimators.base import KernelMachine
-from treille.estimators.on_cluster import computed
-from treille.estimators.posed import Posed
+from treille.estimators.sources import Posed
 from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
 from treille.explain.tasks import Regression
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.scale.dask_counting import ClusterSource
-from treille.scale.dask_parts import is_collection, lazily
+from treille.scale.dask_parts import computed
 from treille.scale.labels import Collected
 from treille.scikit_learn import RegressorMixin
 from treille.solvers import Problem
 from treille.solvers.problem import Loss, SquaredError
-
-if TYPE_CHECKING:  # part of typing from Python 3.11 on
-    from typing_extensions import Self
 
 
 class Regressor(RegressorMixin, KernelMachine):
@@ -35,13 +31,6 @@ class Regressor(RegressorMixin, KernelMachine):
     most_targets: ClassVar[float] = inf  # per example
     _task = Regression
     one_target_: bool
-    fit_intercept: bool | str
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Trains on examples X with targets y: one number per example; for `Ridge`, also one row of numbers."""
-        self.check_parameters()
-        self._train(X, y, sample_weight)
-        return self
 
     def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
         """The problem of n examples.
@@ -88,16 +77,11 @@ class Regressor(RegressorMixin, KernelMachine):
 
     def predict(self, X: Any) -> np.ndarray:
         """One number per example; with several targets, one row per example."""
-        if is_collection(X):
-            return lazily(self.predict, X, np.zeros((0,) if self.one_target_ else (0, len(self.functions_.intercept))))
-        outputs = self._outputs(X)
-        return outputs[:, 0] if self.one_target_ else outputs
+        return self._predicted(X, lambda outputs: outputs[:, 0] if self.one_target_ else outputs)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R^2 of the predictions."""
-        if is_collection(X):
-            return r2_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
-        return super().score(X, y, sample_weight)
+        return r2_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
 
     @property
     def coef_(self) -> np.ndarray:

@@ -22,6 +22,7 @@ from treille.data import Batch
 from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.display import LearnedDisplay
 from treille.estimators.held_out import (
+    Examples,
     HeldOutClassifier,
     HeldOutRegressor,
     Split,
@@ -29,49 +30,19 @@ from treille.estimators.held_out import (
     evaluate_folds,
     trained_fold,
 )
-from treille.estimators.in_parts import refuse_parts
-from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.plan import Plan, choose_kernel
+from treille.estimators.sources import require_memory
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.kernels import Kernel
-from treille.kernels.fitting import KnownFeatures, same_kernel
 from treille.scikit_learn import BaseEstimator, ClassifierMixin
 from treille.solvers import ConvergenceWarning, Problem
+from treille.solvers.folds import FoldOutputs
 from treille.solvers.report import first_level_outside
-from treille.spaces import MemorySource
 
 RANGE = (-3, 3)  # powers of ten between which values are chosen
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluated:
-    """A model in cross-validation, for all values on the path."""
-
-    folds: Sequence[Any]  # with `held_out` and `classes`
-    outputs: Sequence[np.ndarray]  # of each fold: by value, held-out example and function
-    gaps: np.ndarray  # relative, by value and fold
-    seconds: np.ndarray
-    planned: tuple[Plan, Any] | None = None  # for all examples; None: it depends on the value
-
-
-class Examples:
-    """Examples that are read once for all models whose kernels are equal."""
-
-    def __init__(self, X: Any):
-        self.X = X
-        self.last: tuple[KernelMachine, Kernel, str, Batch, KnownFeatures] | None = None
-
-    def read(self, model: KernelMachine) -> tuple[Kernel, str, Batch, KnownFeatures]:
-        """The kernel of the model, the reason for it, the examples as it reads them, and features of theirs that are known."""
-        if self.last is not None and isinstance(model.kernel, Kernel) and same_kernel(self.last[1], model.kernel):
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self.last[0], name):
-                    setattr(model, name, getattr(self.last[0], name))
-            return self.last[1:]
-        source = model._examples(self.X)
-        self.last = (model, source.kernel, source.kernel_why, source.batch, KnownFeatures())
-        return self.last[1:]
+Planned = tuple[Plan, Any]  # and the space of all examples
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -111,27 +82,28 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Chooses the parameters, and trains with them on examples X with targets y. `groups` are passed to the splitter."""
         instead = f"choose parameters on some of them, then train {self.estimator.__name__} on the"
-        refuse_parts(X, self, f"{instead} parts")
+        require_memory(X, self, f"{instead} parts", f"{instead} cluster")
         self.check_parameters()
-        refuse_cluster(X, self, f"{instead} cluster")
         X = _indexable(X)
         sample_weight = None if sample_weight is None else np.asarray(sample_weight)
-        examples, results = Examples(X), Results(splits=not self._leaves_one_out())
-        splits: list[Split] | None = None
+        results = Results(splits=not self._leaves_one_out())
+        examples: Examples | None = None
         best: tuple[float, float, Callable[[float], KernelMachine]] | None = None
         for params, model in self._models(X):
-            read = examples.read(model)
-            if splits is None:
-                model._posed(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
+            if examples is None:
+                source = model._examples(X)
+                model._posed(y, sample_weight, len(source))  # refuses bad targets before the splitter meets them
                 y = np.asarray(y)
                 y = np.array(y.tolist()) if y.dtype == object else y  # scorers do not know what objects are
-                splits = self._splits(X, y, groups, len(read[2]))
-            evaluated = self._evaluate(model, *read, y, sample_weight, splits)
-            top = self._score(evaluated, params, X, y, sample_weight, results)
-            results.gaps.append(evaluated.gaps)
-            _warn_of_gaps(evaluated.gaps, model)
+                examples = Examples(model, source, y, sample_weight, self._splits(X, y, groups, len(source)))
+            else:
+                examples = examples.read_by(model, X)
+            folds, found, planned = self._evaluate(model, examples)
+            top = self._score(folds, found, params, X, examples, results)
+            results.gaps.append(found.gaps)
+            _warn_of_gaps(found.gaps, model)
             if best is None or top[0] > best[0]:
-                best = (*top, partial(self._refit, model, evaluated.planned, *read, y, sample_weight))
+                best = (*top, partial(self._refit, model, planned, examples))
         assert best is not None
         begun = time.perf_counter()
         self.best_estimator_ = best[2](best[1])
@@ -216,15 +188,13 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         """Whether each example is predicted by the model of all others, in closed form, instead of by folds."""
         return False
 
-    def _posed_folds(
-        self, model: Any, y: Any, sample_weight: Any, n: int, splits: list[Split]
-    ) -> tuple[Problem, list[TrainedFold]]:
+    def _posed_folds(self, model: Any, examples: Examples) -> tuple[Problem, list[TrainedFold]]:
         """The problem of all examples, and those of the folds, with C = 1."""
         unit = clone(model).set_params(**{self.path[0]: self.unit})
-        whole, folds = unit._posed(y, sample_weight, n).problem, list[TrainedFold]()
-        for split in splits:
+        whole, folds = examples.posed(unit).problem, list[TrainedFold]()
+        for split in examples.splits:
             try:
-                folds.append(trained_fold(unit, whole, y, sample_weight, split))
+                folds.append(trained_fold(unit, whole, examples, split))
             except InputError as error:
                 raise InputError(
                     f"in the training examples of fold {len(folds)}, {error}: use fewer folds, or folds that have every class, "
@@ -232,57 +202,41 @@ class SearchCV(LearnedDisplay, BaseEstimator):
                 ) from None
         return whole, folds
 
-    def _evaluate(
-        self,
-        model: Any,
-        kernel: Kernel,
-        why: str,
-        batch: Batch,
-        known: KnownFeatures,
-        y: Any,
-        sample_weight: Any,
-        splits: list[Split],
-    ) -> Evaluated:
-        """Cross-validates a model for all values on the path."""
-        whole, folds = self._posed_folds(model, y, sample_weight, len(batch), splits)
-        chosen, space = model._planned(MemorySource(kernel, why, batch), whole, known)
+    def _evaluate(self, model: Any, examples: Examples) -> tuple[list[TrainedFold], FoldOutputs, Planned | None]:
+        """Cross-validates a model for all values on the path; also the plan for all examples, unless it depends on the value."""
+        whole, folds = self._posed_folds(model, examples)
+        planned = model._planned(examples.source, whole, examples.known)
         Cs = [self.strength(value) for value in self._values()]
-        found = evaluate_folds(model, kernel, batch, folds, Cs, chosen, space, known)
-        return Evaluated(folds, found.outputs, found.gaps, found.seconds, (chosen, space))
+        return folds, evaluate_folds(model, examples, folds, Cs, *planned), planned
 
-    def _refit(
-        self,
-        model: Any,
-        planned: Any,
-        kernel: Kernel,
-        why: str,
-        batch: Batch,
-        known: KnownFeatures,
-        y: Any,
-        sample_weight: Any,
-        value: float,
-    ) -> KernelMachine:
+    def _refit(self, model: Any, planned: Planned | None, examples: Examples, value: float) -> KernelMachine:
         """The model with this value on the path, trained on all examples."""
-        source = MemorySource(kernel, why, batch)
-        posed = model.set_params(**{self.path[0]: value})._posed(y, sample_weight, len(batch))
-        model._solve(source, posed, *(planned or model._planned(source, posed.problem, known)))
+        posed = examples.posed(model.set_params(**{self.path[0]: value}))
+        planned = planned or model._planned(examples.source, posed.problem, examples.known)
+        model._solve(examples.source, posed, *planned)
         return model
 
     def _score(
-        self, evaluated: Evaluated, params: dict[str, Any], X: Any, y: Any, sample_weight: Any, results: Results
+        self,
+        folds: list[TrainedFold],
+        found: FoldOutputs,
+        params: dict[str, Any],
+        X: Any,
+        examples: Examples,
+        results: Results,
     ) -> tuple[float, float]:
         """Adds the scores of all values to the results; the best mean score, and its value."""
         default = "neg_mean_squared_error" if self._leaves_one_out() else None
         self.scorer_ = check_scoring(self, scoring=self.scoring or default)
-        labels, values = np.asarray(y), self._values()
-        if labels.ndim == 2 and labels.shape[1] == 1 and len(evaluated.outputs[0][0].T) == 1:
+        labels, values, given = examples.y, self._values(), examples.sample_weight
+        if labels.ndim == 2 and labels.shape[1] == 1 and len(found.outputs[0][0].T) == 1:
             labels = labels.ravel()
         classes = np.unique(labels) if is_classifier(self) else None
-        scores, seconds = np.empty((2, len(values), len(evaluated.folds)))
-        for f, fold in enumerate(evaluated.folds):
+        scores, seconds = np.empty((2, len(values), len(folds)))
+        for f, fold in enumerate(folds):
             test = fold.held_out
-            some, weights = _taken(X, test), None if sample_weight is None else sample_weight[test]
-            for c, outputs in enumerate(evaluated.outputs[f]):
+            some, weights = _taken(X, test), None if given is None else given[test]
+            for c, outputs in enumerate(found.outputs[f]):
                 begun = time.perf_counter()
                 if classes is None:
                     standin: Any = HeldOutRegressor(outputs[:, 0] if labels.ndim == 1 else outputs)
@@ -296,7 +250,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
                         f"the score{where} is {scores[c, f]} for {at}: use another scoring{', or other folds' if where else ''}"
                     )
         for c, value in enumerate(values):
-            results.add(params | {self.path[0]: value}, scores[c], evaluated.seconds[c], seconds[c])
+            results.add(params | {self.path[0]: value}, scores[c], found.seconds[c], seconds[c])
         means = scores.mean(axis=1)
         return float(means.max()), values[int(means.argmax())]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from treille.kernels import Centered, Conjunctions, Kernel, Precomputed, Weighte
 from treille.kernels.product_features import ProductKernel
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
 
-BLOCK = 1000  # examples of which a kernel matrix is computed at a time
 UNSEEN, EARLIER = -1, -2  # for the step of a class's first example: none so far, one before the stream
 
 
@@ -30,15 +30,15 @@ class Stream(ABC):
     since w = 0 and b = 0 classify those correctly; so its column may as well be added when it comes.
     """
 
+    block: ClassVar[int]  # how many examples are learned from at a time
+
     def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
         self.kernel, self.bias, self.n_jobs = kernel, float(bias), n_jobs
         self.steps, self.right, self.radius, self.seconds = 0, 0, 0.0, 0.0
         self.b, self.late_b, self.sums = np.zeros(0), np.zeros(0), np.zeros(0)  # sums: of alpha
-        self.largest: np.ndarray = np.zeros(0)  # output of each class
-        self.mistakes, self.begins = (
-            np.zeros(0, np.int64),
-            np.zeros(0, np.int64),
-        )  # the step of each class's first example
+        self.largest, self.sq_norms = np.zeros(0), np.zeros(0)  # output of each class, and |w|^2
+        self.mistakes = np.zeros(0, np.int64)
+        self.begins = np.zeros(0, np.int64)  # the step of each class's first example
 
     @property
     def n_classes(self) -> int:
@@ -53,10 +53,6 @@ class Stream(ABC):
     @abstractmethod
     def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
         """Replaces what `memory` returns."""
-
-    @abstractmethod
-    def blocks(self, batch: Batch) -> list[Batch]:
-        """The parts of a batch to learn from one after the other."""
 
     @abstractmethod
     def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
@@ -74,8 +70,7 @@ class Stream(ABC):
         """A copy that may learn. If that fails, `undo` of the copy leaves this stream as it was."""
         return copy(self)
 
-    @abstractmethod
-    def undo(self) -> None:
+    def undo(self) -> None:  # noqa: B027
         """Takes back what was learned since `copied`, where the two streams share memory."""
 
     def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
@@ -89,8 +84,8 @@ class Stream(ABC):
         w, late = self.memory
         self._keep(spread(w), spread(late))
         self.b, self.late_b, self.sums = spread(self.b), spread(self.late_b), spread(self.sums)
-        self.largest, self.mistakes = spread(self.largest), spread(self.mistakes)
-        self.begins = spread(self.begins, UNSEEN)
+        self.largest, self.sq_norms = spread(self.largest), spread(self.sq_norms)
+        self.mistakes, self.begins = spread(self.mistakes), spread(self.begins, UNSEEN)
 
     def begin_at(self, functions: DecisionFunctions, n_classes: int) -> None:
         """Begins with the functions of a model. The mean is over the steps from here on."""
@@ -99,7 +94,8 @@ class Stream(ABC):
             w, b = np.hstack([-w, w]) / 2, np.concatenate([-b, b]) / 2
         self._keep(w, np.zeros_like(w))
         self.b, self.late_b = b, np.zeros_like(b)
-        self.sums, self.largest = np.full(n_classes, np.nan), np.zeros(n_classes)  # the sums are unknown
+        self.sums = np.full(n_classes, np.nan)  # they are unknown
+        self.largest, self.sq_norms = np.zeros((2, n_classes))
         self.mistakes, self.begins = np.zeros(n_classes, np.int64), np.full(n_classes, EARLIER)
 
     @abstractmethod
@@ -109,10 +105,9 @@ class Stream(ABC):
     def learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
         """One pass over examples with the classes `codes`; an example with C = 0 is left out."""
         batch, codes, C = (batch, codes, C) if (C > 0).all() else (batch[C > 0], codes[C > 0], C[C > 0])
-        at = 0
-        for own in self.blocks(batch):
-            self._learn(own, codes[at : at + len(own)], C[at : at + len(own)])
-            at += len(own)
+        for start in range(0, len(batch), self.block):
+            own = slice(start, start + self.block)
+            self._learn(batch[own], codes[own], C[own])
 
     def _learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
         n, K = len(batch), self.n_classes
@@ -173,6 +168,7 @@ class FeatureStream(Stream):
     are changed in place: `changed` has the features of the last call and their weights before it, for `undo`.
     """
 
+    block = sys.maxsize
     features: FeatureMap | None = None
 
     def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
@@ -211,9 +207,6 @@ class FeatureStream(Stream):
         self.features = functions.features
         return functions.weights
 
-    def blocks(self, batch: Batch) -> list[Batch]:
-        return [batch]
-
     def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
         own, rows = self.kernel.fit_features(batch, self.n_jobs)
         if self.features is None:
@@ -243,11 +236,12 @@ class FeatureStream(Stream):
 class ExampleStream(Stream):
     """Coefficients of the examples on which mistakes were made, for kernels whose features are too many or cannot be added to."""
 
+    block = 1000  # of which a kernel matrix is computed
+
     def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
         super().__init__(kernel, bias, n_jobs)
         self.examples: list[Any] = []
-        self.alpha, self.late = np.zeros((0, 0)), np.zeros((0, 0))
-        self.sq_norms = np.zeros(0)
+        self.alpha, self.late = np.zeros((2, 0, 0))
 
     @property
     def memory(self) -> tuple[np.ndarray, np.ndarray]:
@@ -261,28 +255,13 @@ class ExampleStream(Stream):
         self.examples = list(functions.support)
         return functions.coefficients
 
-    def undo(self) -> None:
-        pass  # all arrays are replaced
-
     def begin_at(self, functions: DecisionFunctions, n_classes: int) -> None:
         super().begin_at(functions, n_classes)
-        support = self._support()
-        self.sq_norms = (self.alpha * self._values(support)).sum(axis=0)
-
-    def blocks(self, batch: Batch) -> list[Batch]:
-        return [batch[start : start + BLOCK] for start in range(0, len(batch), BLOCK)]
-
-    def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
-        wide = np.zeros(n_classes)
-        wide[columns] = self.sq_norms
-        super().with_classes(columns, n_classes)
-        self.sq_norms = wide
+        self.sq_norms = (self.alpha * self._values(self._support())).sum(axis=0)
 
     def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
         K = self.kernel.gram(batch, None, self.n_jobs)
-        before = np.zeros((len(batch), self.n_classes))
-        if self.examples:
-            before = self._values(batch)
+        before = self._values(batch) if self.examples else np.zeros((len(batch), self.n_classes))
         shifted = np.ascontiguousarray((before + self.bias * self.b).T)
         found = _core.perceptron_stored(matrix=np.ascontiguousarray(K).ravel(), before=shifted.ravel(), **options)
         alpha, lack = self._new_coefficients(found, options["labels"])
@@ -322,16 +301,17 @@ def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, mode
     first = batch[:1]  # the choice may not depend on how the stream is divided
     if model is None:
         linear = not _multiplies_features(kernel) and kernel.prefers_features(first, n_jobs)
-        linear = linear and _merges(kernel.fit_features(first, n_jobs)[0])
-        return (FeatureStream if linear else ExampleStream)(kernel, bias, n_jobs)
-    functions = model.functions_
-    if isinstance(functions, LinearFunctions) and not _merges(kernel.fit_features(first, n_jobs)[0]):
+    else:
+        linear = isinstance(model.functions_, LinearFunctions)
+    merges = linear and _merges(kernel.fit_features(first, n_jobs)[0])
+    if linear and not merges and model is not None:
         raise InputError(
             f"the model has weights of the features of {kernel!r}, which cannot be added to, since they depend on all examples or "
             "their map does not merge: begin with a new Perceptron, which keeps examples for such kernels"
         )
-    stream = (FeatureStream if isinstance(functions, LinearFunctions) else ExampleStream)(kernel, bias, n_jobs)
-    stream.begin_at(functions, len(model.classes_))
+    stream = (FeatureStream if merges else ExampleStream)(kernel, bias, n_jobs)
+    if model is not None:
+        stream.begin_at(model.functions_, len(model.classes_))
     return stream
 
 

@@ -86,17 +86,10 @@ class SVC(SVCParameters, Classifier):
     C: float = 1.0
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
-
-        >>> import treille
-        >>> treille.SVC(C=-1).check_parameters()
-        Traceback (most recent call last):
-        treille.io.errors.InputError: C is -1, expected a positive number
-        """
         check_positive("C", self.C)
         if self.loss not in LOSSES:
             raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
-        self._check_shared(LOSSES[self.loss], self.fit_intercept)
+        super().check_parameters()
 
     def _loss(self) -> Loss:
         return LOSSES[self.loss]()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
-from treille.estimators.display import LearnedDisplay
-from treille.estimators.in_parts import refuse_parts
-from treille.estimators.on_cluster import refuse_cluster
+from treille.estimators.base import Model
+from treille.estimators.parameters import TrainingParameters
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
+from treille.estimators.sources import require_memory
 from treille.explain import Decision, TaggedSentence
 from treille.explain.tasks import Tagging
 from treille.io import stored
@@ -25,15 +25,13 @@ from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Conjunctions, Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.conjunctions import conjunctions_of
-from treille.scikit_learn import BaseEstimator
 from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage
 from treille.solvers.report import Solution
 from treille.spaces.conjunctions import ConjunctionSpace, ConjunctionWeights
 from treille.tagging import Sentences, TokenFeatures, allowed_transitions, chunk_scores, convert, detect_scheme
-from treille.tagging import is_chunk_tag as is_chunk
-from treille.tagging.schemes import converted, scheme_named
+from treille.tagging.schemes import converted, is_chunk_tag, scheme_named
 from treille.tagging.sentences import Column, one_column
 from treille.tagging.templates import TAG
 
@@ -43,7 +41,7 @@ SUPPORT = 2e-5  # of a conjunction, by default, as a share of the tokens: 5 of 2
 
 
 @dataclass(eq=False, repr=False)
-class Tagger(LearnedDisplay, BaseEstimator):
+class Tagger(TrainingParameters, Model):
     """Tags the tokens of sentences: parts of speech, chunks, names. One support vector machine per tag, and a beam over sequences.
 
     A token's features come from templates: the words, affixes and parts of speech around it, and the tags given before it. A kernel
@@ -63,8 +61,6 @@ class Tagger(LearnedDisplay, BaseEstimator):
     loss : {"squared_hinge", "hinge"}
     tol : float
         Stop when the duality gap is at most this fraction of the primal value.
-    max_epochs : int
-        Maximum number of passes over the tokens.
     min_count : int
         Features that occur less often are left out.
     scheme : "auto", None, or a scheme such as "BIOES"
@@ -76,12 +72,8 @@ class Tagger(LearnedDisplay, BaseEstimator):
         How many sequences are kept while tagging a sentence; 1 is greedy.
     multiclass : {"rest", "pairs"}
         One machine per tag against the rest, or one for each pair of tags.
-    n_jobs : int or None
-        Threads; None is 1, -1 is all. The result does not depend on it.
-    random_state : int
-        Seed of the order in which tokens are visited.
-    verbose : int
-        1 shows progress on a terminal.
+    max_epochs, n_jobs, random_state, verbose
+        As in `SVC`.
 
     Attributes
     ----------
@@ -89,10 +81,8 @@ class Tagger(LearnedDisplay, BaseEstimator):
         The tags of the training sentences.
     features_ : TokenFeatures
         The features of tokens.
-    report_ : Report
-        Primal and dual value, gap, epochs, seconds, status, seed.
-    plan_ : Plan
-        The kernel, space and solver, and their sizes.
+    report_, plan_
+        As in `SVC`.
 
     Examples
     --------
@@ -106,26 +96,24 @@ class Tagger(LearnedDisplay, BaseEstimator):
     1.0
     """
 
-    kernel: Kernel | None = None
+    _task = Tagging
+    kernel: Kernel | str | None = None
     templates: Any = None
+    _: KW_ONLY
     C: float = 3.0
     loss: str = "squared_hinge"
     tol: float = 1e-2
-    max_epochs: int = 1000
     min_count: int = 2
     scheme: str | None = "auto"
     direction: str = "forward"
     beam: int = 5
     multiclass: str = "rest"
-    n_jobs: int | None = None
     random_state: int = 0
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any) -> Tagger:
         """Trains on sentences X with tags y, a list of tags for each sentence."""
-        refuse_parts(X, self, "pass sentences as lists")
+        require_memory(X, self, "pass sentences as lists", "fit it on some of them")
         self.check_parameters()
-        refuse_cluster(X, self, "fit it on some of them")
         with stage("reading sentences", self.verbose):
             sentences, given = Sentences(X), one_column(y, "tag")
             if sentences.n_tokens == 0:
@@ -136,9 +124,8 @@ class Tagger(LearnedDisplay, BaseEstimator):
         if kernel is None:
             kernel, why = Conjunctions(2, min_support=SUPPORT), "the default of Tagger"
         with stage("computing features", self.verbose):
-            features, rows = TokenFeatures.fit(
-                self.templates, sentences, tags, min_count=self.min_count, direction=self.direction, n_jobs=self.n_jobs
-            )
+            options: dict[str, Any] = {"min_count": self.min_count, "direction": self.direction, "n_jobs": self.n_jobs}
+            features, rows = TokenFeatures.fit(self.templates, sentences, tags, **options)
             if features.n_features == 0:
                 raise InputError(f"no feature occurs {self.min_count} times: use a smaller min_count")
         item_of = _item_of(features)
@@ -158,13 +145,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
         return self
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
-
-        >>> import treille
-        >>> treille.Tagger(beam=0).check_parameters()
-        Traceback (most recent call last):
-        treille.io.errors.InputError: beam is 0, expected a whole number of at least 1 (and below 2^32)
-        """
+        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
         check_positive("C", self.C)
         check_positive("tol", self.tol)
         for name in ("max_epochs", "min_count", "beam"):
@@ -184,7 +165,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
     def _own_scheme(self, given: Sentences) -> str | None:
         """The scheme of the training tags, or None where they are plain labels."""
         column = given.columns[0]
-        wrong = [v for v in column.values if not is_chunk(v)]
+        wrong = [v for v in column.values if not is_chunk_tag(v)]
         if self.scheme is None or (wrong and self.scheme == "auto"):
             return None
         if wrong:
@@ -203,20 +184,12 @@ class Tagger(LearnedDisplay, BaseEstimator):
         problems = [Problem(loss, codes, C, True, found)]
         if several:
             problems = [Problem(loss, codes, C * np.isin(codes, pair), True, pair[:1]) for pair in pairs]
-        solutions = []
+        options: dict[str, Any] = {"tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs}
         with progress_bar(len(pairs) if several else n_tags, self.tol, self.verbose) as progress:
-            for k, problem in enumerate(problems):
-                solutions.append(
-                    DualCD().solve(
-                        problem,
-                        space,
-                        tol=self.tol,
-                        max_epochs=self.max_epochs,
-                        seed=self.random_state + k,
-                        n_jobs=self.n_jobs,
-                        progress=progress,
-                    )
-                )
+            solutions = [
+                DualCD().solve(problem, space, seed=self.random_state + k, progress=progress, **options)
+                for k, problem in enumerate(problems)
+            ]
         return Solution.combined(solutions), pairs if several else NO_PAIRS
 
     def _keep(
@@ -230,8 +203,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
     ) -> None:
         self.features_, self.item_of_, self.weights_ = features, item_of, weights
         self.intercept_, self.pairs_, self.own_scheme_ = intercept, pairs, own_scheme
-        self.tags_ = list(features.tags)
-        self.reading_: dict[str, Any] = {}
+        self.tags_, self.reading_ = list(features.tags), {}
         used = own_scheme if self.scheme == "auto" else self.scheme
         allowed = np.ones((len(self.tags_) + 1,) * 2, bool)
         if own_scheme is not None:
@@ -248,7 +220,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
 
     def _read_batch(self, X: Any) -> Sentences:
         """New sentences; lists are features of tokens if the model was trained on features."""
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self)
         lists = self.features_.reads_items and not isinstance(X, Sentences)
         return Sentences.of_features(X) if lists else Sentences(X)
 
@@ -335,17 +307,6 @@ class Tagger(LearnedDisplay, BaseEstimator):
             patterns=[([int(feature_of[item]) for item in path], self.weights_.scale * value) for path, value in found],
         )
 
-    def task(self) -> Tagging:
-        """What the model predicts, for reports, the server and the command line."""
-        check_is_fitted(self, "weights_")
-        return Tagging(self)
-
-    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
-        """Writes an HTML page on the model, see `SVC.write_report`; training sentences and tags, `train`, add a baseline."""
-        from treille.explain.report import write_report  # here: see KernelMachine.write_report
-
-        write_report(self, X, y, path, train)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -355,16 +316,11 @@ class Tagger(LearnedDisplay, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file that `treille.load` reads."""
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self)
         spec, features = self.features_.state()
         weights_spec, weights = self.weights_.state()
-        spec = estimator_spec(self) | {
-            "kernel": self.plan_.kernel.spec(),
-            "report": self.report_.as_dict(),
-            "features": spec,
-            "weights": weights_spec,
-            "own_scheme": self.own_scheme_ or "",
-        }
+        spec = estimator_spec(self) | {"features": spec, "weights": weights_spec, "own_scheme": self.own_scheme_ or ""}
+        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
         if self.templates is not None:
             spec["params"]["templates"] = spec["features"]["templates"]
         arrays = {f"features.{name}": array for name, array in features.items()}
@@ -390,8 +346,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
         if not sound or (own and scheme_named(own) != own):
             raise InputError("the weights in the file do not fit its features and tags")
         self.report_ = Report.from_dict(stored.value(spec, "report", dict))
-        sizes = f"{len(weights.levels):,} conjunctions with weight"
-        self.plan_ = Plan(self.kernel, "from the model file", sizes=sizes)
+        self.plan_ = Plan(self.kernel, "from the model file", sizes=f"{len(weights.levels):,} conjunctions with weight")
         self._keep(features, _item_of(features), weights, intercept, pairs if len(pairs) else NO_PAIRS, own)
 
 
