@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from treille.data import Batch, Strings, Vectors
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
-from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.estimators.sources import Posed, opened
@@ -45,12 +44,37 @@ from treille.spaces import MemorySource, Nystrom, Source
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions, read_functions
 
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
+ChooseKernel = Callable[[Any, Any, bool], tuple[Kernel, str]]
 
 
 def fit_context(problem: Problem, counts: np.ndarray | None = None, known: KnownFeatures | None = None) -> FitContext:
     """What the features of the examples of a problem may depend on: their classes, and how often each example counts."""
     labels = None if problem.classes is None else problem.targets
     return FitContext(labels, problem.classes, counts, known or KnownFeatures())
+
+
+class LearnedDisplay:
+    """Adds the plan and the report of the training to the HTML that notebooks show of an estimator.
+
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["a", "b"], [0, 1])
+    >>> "duality gap" in model._repr_html_()
+    True
+    """
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._learned_html()  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._learned_html()
+        return bundle
+
+    def _learned_html(self) -> str:
+        shown = (getattr(self, name, None) for name in ("plan_", "report_"))
+        tables = "".join(each._repr_html_() for each in shown if each is not None)
+        return f'<div class="treille-learned">{tables}</div>' if tables else ""
 
 
 class Model(LearnedDisplay, BaseEstimator):
@@ -131,10 +155,10 @@ class KernelMachine(Model):
         """The problem without examples, and a function that makes that of a part from its labels."""
         raise NotImplementedError
 
-    def _examples(self, X: Any) -> MemorySource:
+    def _examples(self, X: Any, choose: ChooseKernel = choose_kernel) -> MemorySource:
         """The examples as the kernel reads them."""
         X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
-        kernel, why = choose_kernel(self.kernel, X, is_classifier(self))
+        kernel, why = choose(self.kernel, X, is_classifier(self))
         with stage("reading examples", self.verbose):
             batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         if len(batch) == 0:
@@ -152,15 +176,7 @@ class KernelMachine(Model):
         measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
         n_runs, unit = source.progress(problem.n_problems, space)
         with progress_bar(n_runs, self.tol, self.verbose, measure=measure, unit=unit) as progress:
-            solution = chosen.solver.solve(
-                problem,
-                space,
-                tol=self.tol,
-                max_epochs=self.max_epochs,
-                seed=self.random_state,
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
+            solution = chosen.solver.solve(problem, space, progress=progress, **self._solver_options())
         if not isinstance(chosen.solver, BaseSolver):  # ours check themselves
             check_outcome(solution.report, self.tol)
         functions = space.functions(solution.intercept, solution.weights, solution.coefficients)
@@ -169,9 +185,14 @@ class KernelMachine(Model):
         self.n_iter_ = self.report_.epochs
         self.reading_ = reading_of(source.first)
         self.reads_ = source.kernel.reads.fitted(source.first)
-        self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
+        sizes = "; ".join(filter(None, (space.sizes(), chosen.sizes)))
+        self.plan_ = replace(chosen, representation=self.report_.representation, sizes=sizes)
         for name, value in posed.fitted.items():
             setattr(self, name, value)
+
+    def _solver_options(self) -> dict[str, Any]:
+        """The arguments of a solver that are parameters of the estimator."""
+        return {"tol": self.tol, "max_epochs": self.max_epochs, "seed": self.random_state, "n_jobs": self.n_jobs}
 
     def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
         """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""
@@ -227,17 +248,15 @@ class KernelMachine(Model):
 
     def _linear(self) -> LinearFunctions:
         check_is_fitted(self)
-        if not isinstance(self.functions_, LinearFunctions):
+        functions = self.functions_
+        if not isinstance(functions, LinearFunctions):
+            heavy = isinstance(functions, KernelFunctions) and has_fragments(functions.kernel, functions.support)
             raise AttributeError(
                 f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features: use explain(x), whose "
                 "support lists the examples with the largest shares"
-                + (", or fragments(count), the heaviest tree fragments" if self._has_fragments() else "")
+                + (", or fragments(count), the heaviest tree fragments" if heavy else "")
             )
-        return self.functions_
-
-    def _has_fragments(self) -> bool:
-        functions = self.functions_
-        return isinstance(functions, KernelFunctions) and has_fragments(functions.kernel, functions.support)
+        return functions
 
     def _read_batch(self, X: Any) -> Batch:
         """New examples as the kernel reads them."""
@@ -301,19 +320,20 @@ class KernelMachine(Model):
         spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict(), "reads": self.reads_.spec()}
         stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
         functions_spec, arrays = self.functions_.state(representation)
-        spec |= functions_spec | self._extra() | ({"reading": self.reading_} if self.reading_ else {})
-        save_estimator(path, spec, arrays | self._extra_arrays(), self._classes_to_save())
+        more_spec, more_arrays = self._extra()
+        spec |= functions_spec | more_spec | ({"reading": self.reading_} if self.reading_ else {})
+        save_estimator(path, spec, arrays | more_arrays, self._classes_to_save())
 
     def _classes_to_save(self) -> np.ndarray:
         return np.empty(0)
 
-    def _extra(self) -> dict[str, Any]:
-        """What else belongs in the spec of a model file."""
-        return {}
+    def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
+        """Restores the model from what a file holds."""
+        self._read(spec, arrays, 1)
 
-    def _extra_arrays(self) -> dict[str, np.ndarray]:
-        """What else belongs among the arrays of a model file."""
-        return {}
+    def _extra(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What else belongs in the spec and among the arrays of a model file."""
+        return {}, {}
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
         self.kernel = Kernel.from_spec(stored.value(spec, "kernel", dict))

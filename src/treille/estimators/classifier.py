@@ -46,7 +46,11 @@ class Classifier(ClassifierMixin, KernelMachine):
 
     def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
         totals = source.class_counts()
-        _check_types(source)
+        seen = [(own.place, label) for own in source.facts for label in own.examples]
+        for place, label in seen:
+            if type(label) is not type(seen[0][1]):
+                first = f"{seen[0][0]} such as {seen[0][1]!r}"
+                raise InputError(f"{place}: has labels such as {label!r}, {first}: use labels of one type")
         classes, _ = check_labels(np.array(list(totals)), len(totals))
         counts = np.array([totals[label] for label in classes.tolist()], np.float64)
         weights = float(self.C) * class_weights(self.class_weight, classes, counts)
@@ -156,21 +160,8 @@ class Classifier(ClassifierMixin, KernelMachine):
         self.classes_ = classes
 
 
-def _check_types(source: ClusterSource) -> None:
-    """Refuses labels that are of one type in one part, and of another in the next."""
-    first: tuple[str, Any] | None = None
-    for own in source.facts:
-        for label in own.examples:
-            first = first or (own.place, label)
-            if type(label) is not type(first[1]):
-                raise InputError(
-                    f"{own.place}: has labels such as {label!r}, {first[0]} such as {first[1]!r}: use labels of one type"
-                )
-
-
 def _problem_of_part(whole: Problem, classes: np.ndarray, weights: np.ndarray, labels: Collected) -> Problem:
     """The problem of the examples of a part, whose labels are numbered by itself."""
     places = np.searchsorted(classes, np.array(list(labels.codes), classes.dtype)) if labels.codes else np.zeros(1, int)
     codes = places[labels.labels[0]] if labels.n else np.zeros(0, np.int64)
-    given = labels.sample_weight()
-    return replace(whole, targets=codes, C=weights[codes] * (1.0 if given is None else given))
+    return replace(whole, targets=codes, C=weights[codes] * labels.sample_weight())

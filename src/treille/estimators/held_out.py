@@ -95,11 +95,10 @@ def evaluate_folds(
     cannot do so are all features.
     """
     kernel, batch, n_problems = examples.source.kernel, examples.source.batch, folds[0].problem.n_problems
-    options: dict[str, Any] = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
-    options["seed"] = model.random_state
+    options = model._solver_options()
     with progress_bar(n_problems * len(folds), model.tol, model.verbose, "fold") as progress:
         if isinstance(chosen.space, Nystrom) or not supports_reweighting(kernel, batch):
-            each = [_from_scratch(model, examples.source, fold, Cs, options) for fold in folds]
+            each = [_from_scratch(model, examples.source, fold, Cs) for fold in folds]
         elif kernel.needs_features:
             each = []
             for f, fold in enumerate(folds):
@@ -131,16 +130,15 @@ def fold_context(fold: TrainedFold, known: KnownFeatures) -> FitContext:
     return fit_context(fold.problem, counts, known)
 
 
-def _from_scratch(
-    model: KernelMachine, source: MemorySource, fold: TrainedFold, Cs: Sequence[float], options: dict[str, Any]
-) -> FoldOutputs:
+def _from_scratch(model: KernelMachine, source: MemorySource, fold: TrainedFold, Cs: Sequence[float]) -> FoldOutputs:
     """Solves a fold with the features of its training examples alone."""
     some, problem = fold.training_problem()
     chosen, space = model._planned(MemorySource(source.kernel, source.kernel_why, source.batch[some]), problem)
     held_out = source.batch[fold.held_out]
 
     def solve(c: int, start: Any) -> tuple[np.ndarray, float, Any]:
-        solution = chosen.solver.solve(replace(problem, C=Cs[c] * problem.C), space, start=start, **options)
+        at = replace(problem, C=Cs[c] * problem.C)
+        solution = chosen.solver.solve(at, space, start=start, **model._solver_options())
         functions = space.functions(solution.intercept, solution.weights, solution.coefficients)
         return functions.outputs(held_out, model.n_jobs), solution.report.relative_gap, solution.alpha
 

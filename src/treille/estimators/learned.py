@@ -122,11 +122,13 @@ class KernelLearner(LearningParameters, KernelMachine):
         rows = self._learning_rows(source, fit_context(problem, known=known))
         with progress_bar(problem.n_problems, self.tol, self.verbose) as progress:
             learned = self._learn(problem, rows, progress=progress)
-        return plan_learned(rows, self._keep(rows, learned), source, problem, self.solver, self.n_jobs)
-
-    def _solve(self, source: Source, posed: Posed, chosen: Plan, space: Any) -> None:
-        super()._solve(source, posed, chosen, space)
-        self.plan_ = replace(self.plan_, sizes=f"{self.plan_.sizes}; {self._note}")
+        chosen, space = plan_learned(rows, self._keep(rows, learned), source, problem, self.solver, self.n_jobs)
+        n_used = np.count_nonzero(np.any([each.weights for each in learned], axis=0))
+        n_empty = np.count_nonzero(
+            np.bincount(having(rows.rows, StoredRows).to_csr().indices, minlength=rows.rows.n_features) == 0
+        )
+        empty = f", {n_empty:,} are 0 in all examples" if n_empty else ""
+        return replace(chosen, sizes=f"{n_used:,} features have weight{empty}"), space
 
     def _learning_rows(self, source: MemorySource, context: FitContext) -> LearningRows:
         """The features of the examples, which `_learn` may use several times."""
@@ -188,7 +190,12 @@ class KernelLearner(LearningParameters, KernelMachine):
         source = models[0]._examples(X)
         problems = [model._posed(y, None, len(source)).problem for model in models]
         rows = self._learning_rows(source, fit_context(problems[0]))
-        k = _problem_of(problems[0], np.unique(y) if is_classifier(self) else np.arange(problems[0].n_problems), label)
+        n_problems = problems[0].n_problems
+        known = (np.unique(y) if is_classifier(self) else np.arange(n_problems)).tolist()
+        if n_problems > 1 and label not in known:
+            names = ", ".join(map(repr, known))
+            raise InputError(f"label is {label!r}, expected one of {names}: each has its own weights")
+        k = known.index(label) if n_problems > 1 else 0
         found: list[LearnedKernel] = []
         for problem in problems:
             found += models[0]._learn(split(problem)[k], rows, start=found[-1:] or None)
@@ -204,8 +211,7 @@ class KernelLearner(LearningParameters, KernelMachine):
             ended = any(each.report.status != "converged" for each in learned)
             why = "learning ended early: raise max_epochs" if ended else "no feature tells anything about the targets"
             raise InputError(f"all weights are 0: {why}")
-        everything = having(examples.rows, StoredRows).to_csr()
-        matrix = everything[:, used]
+        matrix = having(examples.rows, StoredRows).to_csr()[:, used]
         each = [_without_zeros(matrix @ sp.diags(np.sqrt(own[used]))) for own in mu]
         rows = each[0] if len(each) == 1 else PerProblemRows(each)
         fitted = WeightedMap(examples.features.restrict(used), np.sqrt(mu[:, used]), 0.0)
@@ -215,10 +221,6 @@ class KernelLearner(LearningParameters, KernelMachine):
         self.shares_ = shares if examples.groups is not None else shares[:, used]
         unit = [np.flatnonzero(examples.groups == g)[:1] for g in range(len(examples.names))] if examples.names else []
         self.mu_ = np.stack([[own[z[0]] if len(z) else 0.0 for z in unit] for own in mu]) if unit else mu[:, used]
-        empty = int((np.bincount(everything.indices, minlength=everything.shape[1]) == 0).sum())
-        self._note = f"{np.count_nonzero(mu.any(axis=0)):,} features have weight"
-        if empty:
-            self._note += f", {empty:,} are 0 in all examples"
         return fitted, rows
 
     @property
@@ -275,15 +277,14 @@ class KernelLearner(LearningParameters, KernelMachine):
     def _by_class(self, each: Sequence[Any]) -> Any:
         return each[0] if len(each) == 1 else dict(zip(getattr(self, "classes_", range(len(each))), each, strict=True))
 
-    def _extra(self) -> dict[str, Any]:
+    def _extra(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if callable(self.groups):
             raise InputError(
                 "groups is a function, which a model file cannot hold: save an estimator that was fitted with kernel_ instead"
             )
-        return super()._extra() | {"learning": self.learning_report_.as_dict(), "groups": self.group_names_}
-
-    def _extra_arrays(self) -> dict[str, np.ndarray]:
-        return {"learned.shares": self.shares_, "learned.mu": self.mu_}
+        spec, arrays = super()._extra()
+        spec |= {"learning": self.learning_report_.as_dict(), "groups": self.group_names_}
+        return spec, arrays | {"learned.shares": self.shares_, "learned.mu": self.mu_}
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
         super()._read(spec, arrays, n_functions)
@@ -310,18 +311,6 @@ def plan_learned(
 def used_features(rows: LearningRows, learned: list[LearnedKernel]) -> np.ndarray:
     """Those that have weight in a problem, and those that these need."""
     return rows.features.needed(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
-
-
-def _problem_of(problem: Problem, classes: np.ndarray, label: Any) -> int:
-    """Which of several problems is that of a label."""
-    if problem.n_problems == 1:
-        return 0
-    known = classes.tolist()
-    if label not in known:
-        raise InputError(
-            f"label is {label!r}, expected one of {', '.join(map(repr, known))}: each has weights of its own"
-        )
-    return known.index(label)
 
 
 def _without_zeros(matrix: sp.csr_matrix) -> Rows:

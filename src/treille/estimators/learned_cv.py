@@ -59,13 +59,12 @@ def _fold_outputs(
     some, problem = fold.training_problem()
     matrix, model = having(rows.rows, StoredRows).to_csr(), models[0]
     held_out, own = matrix[fold.held_out], replace(rows, rows=Rows.from_csr(matrix[some]))
-    options = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
 
     def solve(c: int, start: Any) -> tuple[np.ndarray, float, Any]:
         at = replace(problem, C=Cs[c] * problem.C)
         learned = models[c]._learn(at, own, start=start)
         chosen, space = plan_learned(own, models[c]._keep(own, learned), source, at, model.solver, model.n_jobs)
-        solution = chosen.solver.solve(at, space, **options)
+        solution = chosen.solver.solve(at, space, **model._solver_options())
         weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
         used = used_features(rows, learned)
         scales = np.sqrt(np.stack([each.weights[used] for each in learned], axis=1))

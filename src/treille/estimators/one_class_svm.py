@@ -99,6 +99,3 @@ class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
 
     def _classes_to_save(self) -> np.ndarray:
         return np.array([-1, 1])
-
-    def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
-        self._read(spec, arrays, 1)

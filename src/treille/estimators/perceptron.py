@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -145,7 +144,8 @@ class Perceptron(TrainingParameters, Classifier):
         if begun:
             kernel, why, batch = self.plan_.kernel, self.plan_.kernel_why, self._read_batch(X)
         else:
-            kernel, why, batch = self._streamed_examples(X)
+            source = self._examples(X, _choose_kernel)
+            kernel, why, batch = source.kernel, source.kernel_why, source.batch
         if len(batch) == 0:
             raise InputError("there are no examples: partial_fit needs at least one")
         found, codes = found_labels(y, len(batch))
@@ -166,18 +166,6 @@ class Perceptron(TrainingParameters, Classifier):
             raise
         vars(self).update(learned, _stream=stream, _fixed=fixed, classes_=known)
         return self
-
-    def _streamed_examples(self, X: Any) -> tuple[Kernel, str, Batch]:
-        X = list(X) if isinstance(X, Iterator) else X
-        if as_kernel(self.kernel) is not None:
-            source = self._examples(X)
-            return source.kernel, source.kernel_why, source.batch
-        chosen, why = default_kernel(X, features=True)
-        kernel = as_streamed(chosen)
-        if kernel.needs_features != chosen.needs_features:
-            why += "; here without weights, which depend on all examples"
-        batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
-        return kernel, why, batch
 
     def _classes(self, found: np.ndarray, given: Any) -> tuple[np.ndarray, bool]:
         """All classes after this call, and whether there can be no others."""
@@ -232,6 +220,18 @@ class Perceptron(TrainingParameters, Classifier):
             "reading_": vars(self).get("reading_", {}) | reading_of(batch),
             "n_iter_": 1,
         }
+
+
+def _choose_kernel(kernel: Any, X: Any, labels: bool) -> tuple[Kernel, str]:
+    """As `choose_kernel`; by default a kernel whose features do not depend on all examples."""
+    given = as_kernel(kernel)
+    if given is not None:
+        return given, "as given"
+    chosen, why = default_kernel(X, features=True)
+    streamed = as_streamed(chosen)
+    if streamed.needs_features != chosen.needs_features:
+        why += "; here without weights, which depend on all examples"
+    return streamed, why
 
 
 def _kind(labels: np.ndarray) -> str:

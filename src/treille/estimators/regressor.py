@@ -93,14 +93,12 @@ class Regressor(RegressorMixin, KernelMachine):
         """A number; with several targets, one per target."""
         return float(super().intercept_[0]) if self.one_target_ else super().intercept_
 
-    def _extra(self) -> dict[str, Any]:
-        return {"one_target": self.one_target_}
+    def _extra(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"one_target": self.one_target_}, {}
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
-        n_targets, one_target = (
-            len(stored.array(arrays, "intercept", np.float64)),
-            stored.value(spec, "one_target", bool),
-        )
+        n_targets = len(stored.array(arrays, "intercept", np.float64))
+        one_target = stored.value(spec, "one_target", bool)
         if n_targets == 0 or (one_target and n_targets != 1):
             raise InputError("the number of targets in the file does not fit its weights")
         self._read(spec, arrays, n_targets)
@@ -117,13 +115,10 @@ def _numbers_per_example(found: tuple[float, np.ndarray, bool]) -> str:
 
 def _sums(labels: Collected) -> tuple[float, np.ndarray, bool]:
     """The weight of the examples of a part, the weighted sums of their targets, and whether there is one target."""
-    given = labels.sample_weight()
-    weights = np.ones(labels.n) if given is None else given
+    weights = labels.sample_weight()
     return float(weights.sum()), weights @ _columns(labels), labels.n > 0 and np.ndim(labels.labels[0]) == 1
 
 
 def _problem_of_part(whole: Problem, mean: np.ndarray, C: float, labels: Collected) -> Problem:
-    given = labels.sample_weight()
-    weights = np.ones(labels.n) if given is None else given
     targets = _columns(labels) - mean if labels.n else np.zeros((0, len(mean)))
-    return replace(whole, targets=targets, C=C * weights)
+    return replace(whole, targets=targets, C=C * labels.sample_weight())

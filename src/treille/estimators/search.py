@@ -19,8 +19,7 @@ from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from treille.data import Batch
-from treille.estimators.base import KernelMachine, KernelParameter
-from treille.estimators.display import LearnedDisplay
+from treille.estimators.base import KernelMachine, KernelParameter, LearnedDisplay
 from treille.estimators.held_out import (
     Examples,
     HeldOutClassifier,
@@ -35,7 +34,7 @@ from treille.estimators.sources import require_memory
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.scikit_learn import BaseEstimator, ClassifierMixin
-from treille.solvers import ConvergenceWarning, Problem
+from treille.solvers import SMO, ConvergenceWarning, DualCD, Problem
 from treille.solvers.folds import FoldOutputs
 from treille.solvers.report import first_level_outside
 
@@ -43,6 +42,9 @@ RANGE = (-3, 3)  # powers of ten between which values are chosen
 
 
 Planned = tuple[Plan, Any]  # and the space of all examples
+Candidate = tuple[
+    dict[str, Any], np.ndarray, np.ndarray, np.ndarray
+]  # scores, seconds to fit and to score, one per fold
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -86,7 +88,8 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         self.check_parameters()
         X = _indexable(X)
         sample_weight = None if sample_weight is None else np.asarray(sample_weight)
-        results = Results(splits=not self._leaves_one_out())
+        rows: list[Candidate] = []
+        gaps: list[np.ndarray] = []
         examples: Examples | None = None
         best: tuple[float, float, Callable[[float], KernelMachine]] | None = None
         for params, model in self._models(X):
@@ -99,16 +102,20 @@ class SearchCV(LearnedDisplay, BaseEstimator):
             else:
                 examples = examples.read_by(model, X)
             folds, found, planned = self._evaluate(model, examples)
-            top = self._score(folds, found, params, X, examples, results)
-            results.gaps.append(found.gaps)
+            candidates = [params | {self.path[0]: value} for value in self._values()]
+            scores, seconds = self._scores(folds, found, candidates, X, examples)
+            rows += zip(candidates, scores, found.seconds, seconds, strict=True)
+            gaps.append(found.gaps)
             _warn_of_gaps(found.gaps, model)
-            if best is None or top[0] > best[0]:
-                best = (*top, partial(self._refit, model, planned, examples))
+            means = scores.mean(axis=1)
+            if best is None or means.max() > best[0]:
+                value = candidates[int(means.argmax())][self.path[0]]
+                best = means.max(), value, partial(self._refit, model, planned, examples)
         assert best is not None
         begun = time.perf_counter()
         self.best_estimator_ = best[2](best[1])
         self.refit_time_ = time.perf_counter() - begun
-        self.cv_results_, self.gaps_ = results.table(), np.vstack(results.gaps)
+        self.cv_results_, self.gaps_ = _table(rows, splits=not self._leaves_one_out()), np.vstack(gaps)
         self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
@@ -216,23 +223,22 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         model._solve(examples.source, posed, *planned)
         return model
 
-    def _score(
+    def _scores(
         self,
         folds: list[TrainedFold],
         found: FoldOutputs,
-        params: dict[str, Any],
+        candidates: list[dict[str, Any]],
         X: Any,
         examples: Examples,
-        results: Results,
-    ) -> tuple[float, float]:
-        """Adds the scores of all values to the results; the best mean score, and its value."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores, and the seconds that they took: one row per candidate, one column per fold."""
         default = "neg_mean_squared_error" if self._leaves_one_out() else None
         self.scorer_ = check_scoring(self, scoring=self.scoring or default)
-        labels, values, given = examples.y, self._values(), examples.sample_weight
+        labels, given = examples.y, examples.sample_weight
         if labels.ndim == 2 and labels.shape[1] == 1 and len(found.outputs[0][0].T) == 1:
             labels = labels.ravel()
         classes = np.unique(labels) if is_classifier(self) else None
-        scores, seconds = np.empty((2, len(values), len(folds)))
+        scores, seconds = np.empty((2, len(candidates), len(folds)))
         for f, fold in enumerate(folds):
             test = fold.held_out
             some, weights = _taken(X, test), None if given is None else given[test]
@@ -245,14 +251,11 @@ class SearchCV(LearnedDisplay, BaseEstimator):
                 scores[c, f] = self._scored(standin, some, labels[test], weights)
                 seconds[c, f] = time.perf_counter() - begun
                 if not np.isfinite(scores[c, f]):
-                    at, where = params | {self.path[0]: values[c]}, f" of fold {f}" if results.splits else ""
+                    where, folds_too = ("", "") if self._leaves_one_out() else (f" of fold {f}", ", or other folds")
                     raise InputError(
-                        f"the score{where} is {scores[c, f]} for {at}: use another scoring{', or other folds' if where else ''}"
+                        f"the score{where} is {scores[c, f]} for {candidates[c]}: use another scoring{folds_too}"
                     )
-        for c, value in enumerate(values):
-            results.add(params | {self.path[0]: value}, scores[c], found.seconds[c], seconds[c])
-        means = scores.mean(axis=1)
-        return float(means.max()), values[int(means.argmax())]
+        return scores, seconds
 
     def _scored(self, model: Any, X: Any, y: Any, weights: np.ndarray | None) -> float:
         """The score of held-out examples, with their weights if the scorer accepts them."""
@@ -312,43 +315,31 @@ def _indexable(X: Any) -> Any:
     return np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "__getitem__") else X
 
 
-class Results:
-    """The rows of ``cv_results_``."""
-
-    def __init__(self, splits: bool) -> None:
-        self.splits = splits  # whether scores are those of folds
-        self.gaps: list[np.ndarray] = []
-        self.rows: list[tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]] = []
-
-    def add(self, params: dict[str, Any], scores: np.ndarray, fit_times: np.ndarray, score_times: np.ndarray) -> None:
-        """One candidate; an array has one number per fold."""
-        self.rows.append((params, scores, fit_times, score_times))
-
-    def table(self) -> dict[str, Any]:
-        """The keys of scikit-learn's GridSearchCV."""
-        params = [row[0] for row in self.rows]
-        columns: list[Any] = [np.stack([row[i] for row in self.rows]) for i in (1, 2, 3)]  # type: ignore[misc]
-        scores, fit_times, score_times = columns
-        table: dict[str, Any] = {}
-        for name, times in (("fit_time", fit_times), ("score_time", score_times)):
-            table |= {f"mean_{name}": times.mean(axis=1), f"std_{name}": times.std(axis=1)}
-        for name in dict.fromkeys(name for own in params for name in own):
-            values = np.ma.array(np.empty(len(params), object), mask=True)
-            for i, own in enumerate(params):
-                if name in own:
-                    values[i] = own[name]
-            table[f"param_{name}"] = values
-        table["params"] = params
-        if self.splits:
-            table |= {f"split{f}_test_score": scores[:, f] for f in range(scores.shape[1])}
-        means = scores.mean(axis=1)
-        table |= {"mean_test_score": means, "std_test_score": scores.std(axis=1)}
-        table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
-        return table
+def _table(rows: list[Candidate], splits: bool) -> dict[str, Any]:
+    """The keys of scikit-learn's GridSearchCV; `splits`: whether scores are those of folds."""
+    params: tuple[dict[str, Any], ...]
+    params, *columns = zip(*rows, strict=True)
+    scores, fit_times, score_times = map(np.stack, columns)
+    table: dict[str, Any] = {}
+    for name, times in (("fit_time", fit_times), ("score_time", score_times)):
+        table |= {f"mean_{name}": times.mean(axis=1), f"std_{name}": times.std(axis=1)}
+    for name in dict.fromkeys(name for own in params for name in own):
+        values = np.ma.array(np.empty(len(params), object), mask=True)
+        for i, own in enumerate(params):
+            if name in own:
+                values[i] = own[name]
+        table[f"param_{name}"] = values
+    table["params"] = list(params)
+    if splits:
+        table |= {f"split{f}_test_score": scores[:, f] for f in range(scores.shape[1])}
+    means = scores.mean(axis=1)
+    table |= {"mean_test_score": means, "std_test_score": scores.std(axis=1)}
+    table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
+    return table
 
 
 def _warn_of_gaps(gaps: np.ndarray, model: Any) -> None:
-    if getattr(model.solver, "stopping", "gap") != "gap" or (gaps <= model.tol).all():
+    if (isinstance(model.solver, (DualCD, SMO)) and model.solver.stopping != "gap") or (gaps <= model.tol).all():
         return
     warnings.warn(
         f"{(gaps > model.tol).sum()} of {gaps.size} solutions of folds stopped with a relative duality gap above {model.tol:.2g}, "

@@ -23,6 +23,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Conjunctions, Kernel
+from treille.kernels.additive import part_of
 from treille.kernels.callable import as_kernel
 from treille.kernels.conjunctions import conjunctions_of
 from treille.solvers import DualCD, Problem, Report
@@ -36,7 +37,6 @@ from treille.tagging.sentences import Column, one_column
 from treille.tagging.templates import TAG
 
 MULTICLASS = ("rest", "pairs")
-NO_PAIRS = np.empty(0, np.int32)
 SUPPORT = 2e-5  # of a conjunction, by default, as a share of the tokens: 5 of 200,000, and 1 of a small corpus
 
 
@@ -128,14 +128,14 @@ class Tagger(TrainingParameters, Model):
             features, rows = TokenFeatures.fit(self.templates, sentences, tags, **options)
             if features.n_features == 0:
                 raise InputError(f"no feature occurs {self.min_count} times: use a smaller min_count")
-        item_of = _item_of(features)
+        item_of, n_static = _items(features)
         squares, min_support = conjunctions_of(kernel, sentences.n_tokens)
         with stage("finding conjunctions", self.verbose):
             space = ConjunctionSpace.of(rows.indptr, rows.ids, item_of, squares, min_support, self.n_jobs)
         solution, pairs = self._solve(space, features.tag_codes(tags, sentences), len(features.tags))
         with stage("weighing conjunctions", self.verbose):
             assert solution.coefficients is not None
-            weights = space.weights_of(solution.coefficients, _n_static(features))
+            weights = space.weights_of(solution.coefficients, n_static)
         self.report_ = solution.report
         self.plan_ = Plan(
             kernel, why, ConjunctionSpace, "because features are binary", DualCD(), "because it works on rows",
@@ -180,17 +180,17 @@ class Tagger(TrainingParameters, Model):
         loss, C = LOSSES[self.loss](), np.full(len(codes), float(self.C))
         found = np.arange(n_tags, dtype=np.int32)
         pairs = np.array(list(combinations(found, 2)), np.int32).reshape(-1, 2)
-        several = n_tags > 2 and self.multiclass == "pairs"
-        problems = [Problem(loss, codes, C, True, found)]
-        if several:
-            problems = [Problem(loss, codes, C * np.isin(codes, pair), True, pair[:1]) for pair in pairs]
+        if n_tags == 2 or self.multiclass == "rest":
+            pairs = pairs[:0]
+        problems = [Problem(loss, codes, C * np.isin(codes, pair), True, pair[:1]) for pair in pairs]
+        problems = problems or [Problem(loss, codes, C, True, found)]
         options: dict[str, Any] = {"tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs}
-        with progress_bar(len(pairs) if several else n_tags, self.tol, self.verbose) as progress:
+        with progress_bar(len(pairs) or n_tags, self.tol, self.verbose) as progress:
             solutions = [
                 DualCD().solve(problem, space, seed=self.random_state + k, progress=progress, **options)
                 for k, problem in enumerate(problems)
             ]
-        return Solution.combined(solutions), pairs if several else NO_PAIRS
+        return Solution.combined(solutions), pairs
 
     def _keep(
         self,
@@ -331,39 +331,29 @@ class Tagger(TrainingParameters, Model):
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
         self.kernel = Kernel.from_spec(stored.value(spec, "kernel", dict))
         self.check_parameters()
-        parts = {
-            part: {n.removeprefix(f"{part}."): a for n, a in arrays.items() if n.startswith(f"{part}.")}
-            for part in ("features", "weights")
-        }
-        features = TokenFeatures.load(stored.value(spec, "features", dict), parts["features"])
-        weights = ConjunctionWeights.load(stored.value(spec, "weights", dict), parts["weights"])
+        features = TokenFeatures.load(stored.value(spec, "features", dict), part_of(arrays, "features"))
+        weights = ConjunctionWeights.load(stored.value(spec, "weights", dict), part_of(arrays, "weights"))
         intercept = stored.array(arrays, "intercept", np.float64)
         pairs = stored.indices(arrays, "pairs", max(1, len(features.tags))).reshape(-1, 2)
         n_functions = len(pairs) or len(features.tags)
+        item_of, n_static = _items(features)
         sound = features.tags == classes.tolist() and weights.n_functions == n_functions == len(intercept)
         own = stored.value(spec, "own_scheme", str) or None
-        sound = sound and weights.n_items == features.n_features and weights.first_late == _n_static(features)
+        sound = sound and weights.n_items == features.n_features and weights.first_late == n_static
         if not sound or (own and scheme_named(own) != own):
             raise InputError("the weights in the file do not fit its features and tags")
         self.report_ = Report.from_dict(stored.value(spec, "report", dict))
         self.plan_ = Plan(self.kernel, "from the model file", sizes=f"{len(weights.levels):,} conjunctions with weight")
-        self._keep(features, _item_of(features), weights, intercept, pairs if len(pairs) else NO_PAIRS, own)
+        self._keep(features, item_of, weights, intercept, pairs, own)
 
 
-def _item_of(features: TokenFeatures) -> np.ndarray:
-    """The item of each feature: rare ones first, as mining needs it, and those of tags last, as the decoder does."""
-    order = np.lexsort((-np.arange(features.n_features), _of_tags(features)))
+def _items(features: TokenFeatures) -> tuple[np.ndarray, int]:
+    """The item of each feature, and how many features read no tags.
+
+    Rare features come first, as mining needs it, and those that read tags last, as the decoder needs it.
+    """
+    reads_tags = np.array([any(atom.column == TAG for atom in template.atoms) for template in features.templates])
+    late = reads_tags[features.feature_templates]
     item_of = np.empty(features.n_features, np.uint32)
-    item_of[order] = np.arange(features.n_features)
-    return item_of
-
-
-def _of_tags(features: TokenFeatures) -> np.ndarray:
-    """Which features read tags."""
-    of_tags = np.array([any(atom.column == TAG for atom in template.atoms) for template in features.templates])
-    return of_tags[features.feature_templates]
-
-
-def _n_static(features: TokenFeatures) -> int:
-    """How many features read no tags."""
-    return int(np.count_nonzero(~_of_tags(features)))
+    item_of[np.lexsort((-np.arange(features.n_features), late))] = np.arange(features.n_features)
+    return item_of, int(np.count_nonzero(~late))

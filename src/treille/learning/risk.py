@@ -104,7 +104,7 @@ def learn_weights(
     begun = time.perf_counter()
     check_learning(problem, rows, trace, spread)
     check_budget(max_seconds)
-    groups = None if groups is None else checked_groups(groups, rows.n_features)
+    groups = checked_groups(groups, rows.n_features)
     if start is not None and len(start) != problem.n_problems:
         raise InputError(f"start has {len(start)} results, expected {problem.n_problems}, one per problem")
     if len(rows.problems) > 1:
@@ -115,7 +115,7 @@ def learn_weights(
         return [learn_weights(one, own, groups, start=given, **options)[0] for one, own, given in each]
     threads = effective_n_jobs(n_jobs)
     columns = Columns.of(rows, groups, threads)
-    beginnings = [] if start is None else [columns.start(each, rows, len(problem)) for each in start]
+    start = start or []
     answers = _core.squared_l1(
         columns.core,
         [np.ascontiguousarray(problem.y(k), np.float64) for k in range(problem.n_problems)],
@@ -126,9 +126,9 @@ def learn_weights(
         float(problem.intercept is True),
         float(tol),
         int(max_epochs),
-        beginnings,
-        np.array([] if start is None else [each.intercept for each in start]),
-        [] if start is None else [np.ascontiguousarray(each.coefficients, np.float64) for each in start],
+        [columns.start(each, rows, len(problem)) for each in start],
+        np.array([each.intercept for each in start]),
+        [np.ascontiguousarray(each.coefficients, np.float64) for each in start],
         threads,
         poll_until(begun, max_seconds, progress),
     )
@@ -194,8 +194,7 @@ class Columns:
             return np.bincount(self.column, learned.u)
         directions = rows.rmatvec(learned.coefficients[:, None])[self.order, 0]
         sizes = self.sizes(directions)
-        scale = np.divide(learned.u, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        return directions * np.repeat(scale, np.diff(self.blocks))
+        return directions * np.repeat(quotient(learned.u, sizes), np.diff(self.blocks))
 
     def learned(self, answer: Any, trace: float, spread: str, tol: float, seconds: float) -> LearnedKernel:
         """What the core's answer says of features or groups."""
@@ -215,14 +214,21 @@ class Columns:
         )
 
 
+def quotient(numerators: float | np.ndarray, denominators: np.ndarray) -> np.ndarray:
+    """Quotients, 0 where the denominator is."""
+    return np.divide(numerators, denominators, out=np.zeros_like(denominators), where=denominators > 0)
+
+
 def weights_of(shares: np.ndarray, norms: np.ndarray, trace: float, groups: np.ndarray | None) -> np.ndarray:
     """mu of each feature, from the shares and norms of features or of groups."""
-    weights = np.divide(trace * shares, norms**2, out=np.zeros_like(shares), where=norms > 0)
+    weights = quotient(trace * shares, norms**2)
     return weights if groups is None else np.append(weights, 0.0)[groups]
 
 
-def checked_groups(groups: np.ndarray, n_features: int) -> np.ndarray:
-    """Groups of features as integers; refuses what are none."""
+def checked_groups(groups: np.ndarray | None, n_features: int) -> np.ndarray | None:
+    """Groups of features as integers, if there are any; other values are refused."""
+    if groups is None:
+        return None
     groups = np.asarray(groups)
     check_shape("groups", groups, (n_features,))
     if groups.dtype.kind not in "iu" or groups.min(initial=-1) < -1:
