@@ -1,4 +1,4 @@
-"""What estimators with a kernel share: training, the functions learned, and model files."""
+"""Base classes of the estimators: training, prediction, explanations and model files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ChooseKernel = Callable[[Any, Any, bool], tuple[Kernel, str]]
 
 
 def fit_context(problem: Problem, counts: np.ndarray | None = None, known: KnownFeatures | None = None) -> FitContext:
-    """What the features of the examples of a problem may depend on: their classes, and how often each example counts."""
+    """The context of fitting features for a problem: the classes of its examples, and how often each example counts."""
     labels = None if problem.classes is None else problem.targets
     return FitContext(labels, problem.classes, counts, known or KnownFeatures())
 
@@ -78,7 +78,7 @@ class LearnedDisplay:
 
 
 class Model(LearnedDisplay, BaseEstimator):
-    """What fitted models have for reports, the server and the command line."""
+    """Base class of all models: what reports, the server and the command line need of them."""
 
     plan_: Plan
     report_: Report
@@ -152,7 +152,7 @@ class KernelMachine(Model):
         raise NotImplementedError
 
     def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
-        """The problem without examples, and a function that makes that of a part from its labels."""
+        """The problem without examples, and a function that returns the problem of a part from its labels."""
         raise NotImplementedError
 
     def _examples(self, X: Any, choose: ChooseKernel = choose_kernel) -> MemorySource:
@@ -166,7 +166,7 @@ class KernelMachine(Model):
         return MemorySource(kernel, why, batch)
 
     def _planned(self, source: Source, problem: Problem, known: KnownFeatures | None = None) -> tuple[Plan, Any]:
-        """The solver chosen, and the space that it works on, built; features that are `known` are not computed again."""
+        """Chooses a solver and builds the space that it works on; features that are `known` are not computed again."""
         with stage("computing features", self.verbose):
             return plan(source, problem, self.solver, self.space, self.n_jobs, fit_context(problem, known=known))
 
@@ -195,7 +195,7 @@ class KernelMachine(Model):
         return {"tol": self.tol, "max_epochs": self.max_epochs, "seed": self.random_state, "n_jobs": self.n_jobs}
 
     def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
-        """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""
+        """Validates arrays of numbers as scikit-learn's estimators do, which also sets ``n_features_in_``."""
         if Vectors not in kernel.reads.kinds or not (hasattr(X, "__array__") or issparse(X)):
             return X
         try:
@@ -359,7 +359,7 @@ class KernelMachine(Model):
 
 
 def reading_of(batch: Batch) -> dict[str, Any]:
-    """How more examples such as these are read."""
+    """How further examples like these are read."""
     residues = batch.residues if isinstance(batch, Strings) else None
     return {"alphabet": residues} if residues else {}
 

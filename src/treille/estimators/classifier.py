@@ -1,4 +1,4 @@
-"""What the classifiers share: labels, prediction, telling features, model files."""
+"""Base class of the classifiers: labels, prediction, discriminative features, model files."""
 
 from __future__ import annotations
 

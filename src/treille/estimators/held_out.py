@@ -23,6 +23,7 @@ from treille.solvers.progress import progress_bar
 from treille.solvers.solver import after
 from treille.spaces import MemorySource, Nystrom
 
+Planned = tuple[Plan, Any]  # and the space of all examples
 Split = tuple[np.ndarray, np.ndarray]  # indices of the examples to train on, and of those held out
 
 
@@ -57,7 +58,7 @@ class TrainedFold(Fold):
 
     train: np.ndarray
     offset: np.ndarray  # what predictions add to the outputs: the mean of the targets, or 0
-    classes: np.ndarray  # that occur in `train`, as indices into those of all examples; none for regressors
+    classes: np.ndarray  # indices of the classes that occur in `train`; none for regressors
 
     def training_problem(self) -> tuple[np.ndarray, Problem]:
         """The indices of the training examples, each once, and their problem."""
@@ -82,20 +83,14 @@ def trained_fold(model: KernelMachine, whole: Problem, examples: Examples, split
 
 
 def evaluate_folds(
-    model: KernelMachine,
-    examples: Examples,
-    folds: Sequence[TrainedFold],
-    Cs: Sequence[float],
-    chosen: Plan,
-    space: Any,
+    model: KernelMachine, examples: Examples, folds: Sequence[TrainedFold], Cs: Sequence[float], planned: Planned
 ) -> FoldOutputs:
-    """The outputs of held-out examples. `space` is that of all examples: its features are used for all folds.
+    """The outputs of held-out examples. The features of all examples are used for all folds.
 
-    Weights and means of features that depend on the examples are computed again from those of each fold; only where a kernel
-    cannot do so are all features.
+    Weights and means that depend on the examples are computed again for each fold; where a kernel cannot do so, all features are.
     """
     kernel, batch, n_problems = examples.source.kernel, examples.source.batch, folds[0].problem.n_problems
-    options = model._solver_options()
+    (chosen, space), options = planned, model._solver_options()
     with progress_bar(n_problems * len(folds), model.tol, model.verbose, "fold") as progress:
         if isinstance(chosen.space, Nystrom) or not supports_reweighting(kernel, batch):
             each = [_from_scratch(model, examples.source, fold, Cs) for fold in folds]
@@ -107,8 +102,14 @@ def evaluate_folds(
                 each.append(solve_folds(chosen.solver, refitted, [fold], Cs, progress=follow, **options))
         else:
             each = [solve_folds(chosen.solver, space, folds, Cs, progress=progress, **options)]
-    found = FoldOutputs.joined(each)
+    found = joined(each)
     return replace(found, outputs=[out + fold.offset for out, fold in zip(found.outputs, folds, strict=True)])
+
+
+def joined(each: Sequence[FoldOutputs]) -> FoldOutputs:
+    """The outputs of several folds, in one object."""
+    outputs = [one for found in each for one in found.outputs]
+    return FoldOutputs(outputs, np.hstack([one.gaps for one in each]), np.hstack([one.seconds for one in each]))
 
 
 def solve_path(Cs: Sequence[float], solve: Callable[[int, Any], tuple[np.ndarray, float, Any]]) -> FoldOutputs:
@@ -146,7 +147,7 @@ def _from_scratch(model: KernelMachine, source: MemorySource, fold: TrainedFold,
 
 
 class HeldOutClassifier(ClassifierMixin, BaseEstimator):
-    """What scorers see of a fold: its outputs for the held-out examples, computed before."""
+    """A model that returns the outputs of a fold for the held-out examples, for scorers."""
 
     def __init__(self, classes: np.ndarray, outputs: np.ndarray):
         self.classes_ = classes
@@ -163,7 +164,7 @@ class HeldOutClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def of(cls, classes: np.ndarray, present: np.ndarray, outputs: np.ndarray) -> HeldOutClassifier:
-        """From the outputs for all classes; only those that are present in the training examples of the fold are known."""
+        """Made from the outputs for all classes; it knows the classes that are present in the training examples of the fold."""
         if len(classes) == 2:
             return cls(classes, outputs[:, 0])
         own = outputs[:, present]

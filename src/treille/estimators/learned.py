@@ -157,7 +157,7 @@ class KernelLearner(LearningParameters, KernelMachine):
         return LearningRows(kernel, features, rows, groups, list(map(str, known)))
 
     def _learning_factor(self) -> float:
-        """By which C of learning is larger than that of the predictor."""
+        """The C of the learning problem divided by the C of the predictor."""
         raise NotImplementedError
 
     def _learn(
@@ -172,7 +172,7 @@ class KernelLearner(LearningParameters, KernelMachine):
         return learn_weights(problem, examples.rows, examples.groups, start=start, progress=progress, **options)
 
     def path(self, X: Any, y: Any, values: Any, label: Any = None) -> LearnedPath:
-        """What is learned for each of several values of C, or of alpha: each begins from the last, strong regularisation first.
+        """Learns weights for several values of C, or of alpha, each from the solution before it, strong regularisation first.
 
         With several classes, `label` says which one against the rest.
 
@@ -193,8 +193,8 @@ class KernelLearner(LearningParameters, KernelMachine):
         n_problems = problems[0].n_problems
         known = (np.unique(y) if is_classifier(self) else np.arange(n_problems)).tolist()
         if n_problems > 1 and label not in known:
-            names = ", ".join(map(repr, known))
-            raise InputError(f"label is {label!r}, expected one of {names}: each has its own weights")
+            expected = ", ".join(map(repr, known))
+            raise InputError(f"label is {label!r}, expected one of {expected}: each has its own weights")
         k = known.index(label) if n_problems > 1 else 0
         found: list[LearnedKernel] = []
         for problem in problems:
@@ -329,14 +329,14 @@ class LearnedSVC(KernelLearner, SVC):
     Parameters
     ----------
     kernel, C, loss, tol, max_epochs, fit_intercept, class_weight, solver, n_jobs, random_state, verbose
-        As in `SVC`. The kernel must have explicit features; `solver` is that of the final predictor. With more than two classes,
-        each has a kernel of its own.
+        As in `SVC`. The kernel must have explicit features; `solver` trains the final predictor. With more than two classes,
+        each has a different kernel.
     groups : {"features", "parts"} or callable
-        What has a weight of its own: each feature; each part of the kernel, that is each order of `NGram` and each term of a sum
+        What gets one weight: each feature; each part of the kernel, that is each order of `NGram` and each term of a sum
         (multiple kernel learning); or all features for which a function of their names returns the same.
     learn : {"risk", "alignment", "alignment-nnls"}
         "risk" minimises the objective of the support vector machine, to a proven duality gap. "alignment" weighs each feature by
-        the alignment of its own kernel with the targets; "alignment-nnls" weighs all together, by non-negative least squares.
+        the alignment of its kernel with the targets; "alignment-nnls" weighs all together, by non-negative least squares.
     spread : {"optimal", "even"}
         With "risk": the weights of the optimum, or the same share of the trace for every feature that is active there.
     trace : float or None
@@ -351,7 +351,7 @@ class LearnedSVC(KernelLearner, SVC):
     kernel_ : Kernel, or dict of them by class
         The learned kernel, which other estimators take like any other.
     learning_report_ : Report
-        Primal and dual value and gap of the learning problem; ``report_`` is that of the final predictor.
+        Primal and dual value and gap of the learning problem; ``report_`` is the report of the final predictor.
     classes_, coef_, intercept_, report_, plan_, features_
         As in `SVC`.
 
@@ -393,7 +393,7 @@ class LearnedRidge(KernelLearner, Ridge):
     Parameters
     ----------
     kernel, alpha, fit_intercept, tol, max_epochs, solver, n_jobs, verbose
-        As in `Ridge`. With several targets, each has a kernel of its own.
+        As in `Ridge`. With several targets, each has a different kernel.
     groups, learn, spread, trace
         As in `LearnedSVC`.
     learning_alpha : float or None

@@ -23,7 +23,7 @@ class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
     """Learns a region that contains most examples, without labels, to detect novelties and outliers.
 
     min 1/2 |w|^2 + sum_i max(0, rho - w.x_i) - nu n rho: at most a fraction nu of the examples lies outside, and at least a
-    fraction nu are support vectors. Decisions, f(x) - rho, are those of LIBSVM.
+    fraction nu are support vectors. Decisions, f(x) - rho, are the same as in LIBSVM.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ class Perceptron(TrainingParameters, Classifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learns from more examples, in one pass in their order. Earlier examples are not needed again.
 
-        The result of many calls is that of one call with all examples in the same order, however they are divided. Features and
+        Many calls have the result of one call with all examples in the same order, however they are divided. Features and
         classes that occur for the first time are added. With `classes`, all classes that there will be, other labels are refused.
         After `fit`, or when the model was read from a file, it begins with the weights of the model.
 
@@ -150,7 +150,14 @@ class Perceptron(TrainingParameters, Classifier):
             raise InputError("there are no examples: partial_fit needs at least one")
         found, codes = found_labels(y, len(batch))
         known, fixed = self._classes(found, classes)
-        C = self._weights(codes, found, sample_weight)
+        weights = self.class_weight
+        if weights == "balanced":
+            raise InputError(
+                "class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit"
+            )
+        if isinstance(weights, dict):  # other classes of the stream may come later
+            weights = {label: weight for label, weight in weights.items() if label in found}
+        C = check_weights(1.0, codes, found, weights, sample_weight, least=0)
         if stream is None:
             stream = stream_of(kernel, batch, self.fit_intercept, self.n_jobs, self if begun else None)
         stream = stream.copied()  # so that a call that fails, or is interrupted, changes nothing
@@ -190,16 +197,6 @@ class Perceptron(TrainingParameters, Classifier):
                     f"the label {label!r} is not among the classes {allowed.tolist()}: name all classes in the first call"
                 )
         return united, fixed
-
-    def _weights(self, codes: np.ndarray, found: np.ndarray, sample_weight: Any) -> np.ndarray:
-        if self.class_weight == "balanced":
-            raise InputError(
-                "class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit"
-            )
-        given = self.class_weight
-        if isinstance(given, dict):  # other classes of the stream may come later
-            given = {label: weight for label, weight in given.items() if label in found}
-        return check_weights(1.0, codes, found, given, sample_weight, least=0)
 
     def _learned(self, stream: Stream, kernel: Kernel, why: str, batch: Batch) -> dict[str, Any]:
         """The attributes of the model after a pass."""

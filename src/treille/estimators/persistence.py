@@ -1,4 +1,4 @@
-"""Writes estimators to model files and reads them back. Files contain data only; the classes they name must be known ones."""
+"""Writes estimators to model files and reads them back. Files contain data only; the classes they name must be known."""
 
 import os
 from typing import Any
@@ -15,13 +15,13 @@ from treille.solvers import Solver
 from treille.spaces import Nystrom
 
 KINDS: dict[str, type[Any]] = {"str": str, "int": int, "bool": bool, "float": float}
-NOT_SAVED = ("kernel", "n_jobs", "verbose")  # the kernel has a spec of its own; the others are of a process
+NOT_SAVED = ("kernel", "n_jobs", "verbose")  # the kernel has its own spec; the others belong to a process
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The estimator that was saved to `path`: the same decisions, no training data needed.
 
-    Classes of your own are found by name if they were passed to `treille.register` first.
+    Your classes are found by name if they were passed to `treille.register` first.
 
     >>> import tempfile, pathlib, treille
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.treille"
@@ -67,7 +67,7 @@ def save_estimator(
 
 
 def check_reading(reading: Any) -> dict[str, Any]:
-    """How a model reads examples, from its file, checked."""
+    """Validates how a model reads examples, from its file."""
     if not isinstance(reading, dict) or not all(isinstance(v, (str, bool)) for v in reading.values()):
         raise InputError("how examples are read was not written by treille")
     if reading.get("alphabet", "dna") not in RESIDUES:

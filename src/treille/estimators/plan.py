@@ -46,7 +46,7 @@ SOLVERS: dict[Any, str] = {  # what "auto" chooses from, preferred ones first
 
 @dataclass(frozen=True)
 class Plan:
-    """What was chosen, and why. `space` is the class of the space, or the `Nystrom` that builds it.
+    """The choices made for a model, and why. `space` is the class of the space, or the `Nystrom` that builds it.
 
     >>> import treille
     >>> plan = treille.SVC(treille.kernels.AllSubstrings(0.5)).fit(["abba", "baab"], [0, 1]).plan_
@@ -69,7 +69,7 @@ class Plan:
     sizes: str = ""
 
     def rows(self) -> dict[str, str]:
-        """What is said of each choice.
+        """Each choice and the reason for it.
 
         >>> Plan(default_kernel(["ab"])[0], "as given").rows()["kernel"][-8:]
         'as given'
@@ -102,7 +102,7 @@ def plan(
     n_jobs: int | None = None,
     context: FitContext | None = None,
 ) -> tuple[Plan, Any]:
-    """Chooses a space of the examples and a solver that supports the problem on it. Returns the plan and the space, built.
+    """Chooses a space of the examples and a solver that supports the problem on it. Returns the plan and the space.
 
     The choice never changes the optimum: that depends on the problem and the kernel alone.
     """

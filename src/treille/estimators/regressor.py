@@ -1,4 +1,4 @@
-"""What the regressors share: targets, prediction, model files."""
+"""Base class of the regressors: targets, prediction, model files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from treille.scale.dask_parts import computed
 from treille.scale.labels import Collected
 from treille.scikit_learn import RegressorMixin
 from treille.solvers import Problem
-from treille.solvers.problem import Loss, SquaredError
+from treille.solvers.problem import Loss
 
 
 class Regressor(RegressorMixin, KernelMachine):
@@ -65,9 +65,9 @@ class Regressor(RegressorMixin, KernelMachine):
             if len(found[1]) != len(first[1]) or found[2] != first[2]:
                 shown = f"{other}: has {_numbers_per_example(found)}, {place} {_numbers_per_example(first)}"
                 raise InputError(f"{shown}: use the same number of targets in all parts")
-        if not isinstance(loss, SquaredError) and len(first[1]) > 1:
+        if len(first[1]) > self.most_targets:
             raise InputError(f"there are {len(first[1])} targets per example, expected one: Ridge takes more")
-        weight, one_target = sum(own[0] for own in each), first[2] or not isinstance(loss, SquaredError)
+        weight, one_target = sum(own[0] for own in each), first[2] or self.most_targets == 1
         if weight == 0:
             raise InputError("sample_weight is zero for every example: there is nothing to learn from")
         sums = np.sum([first[1], *(found[1] for _, found in others)], axis=0)

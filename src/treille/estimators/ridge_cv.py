@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from treille.estimators.held_out import Examples, Split, TrainedFold
+from treille.estimators.held_out import Examples, Planned, Split, TrainedFold
 from treille.estimators.ridge import Ridge, RidgeParameters
-from treille.estimators.search import Planned, SearchCV
+from treille.estimators.search import SearchCV
 from treille.estimators.targets import check_sample_weight
 from treille.io.errors import InputError
 from treille.kernels import Centered

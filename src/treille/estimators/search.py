@@ -1,4 +1,4 @@
-"""What SVCCV, SVRCV and RidgeCV share: grids, folds, scores, and the results as in scikit-learn's GridSearchCV."""
+"""Base classes of the searches by cross-validation: grids, folds, scores, and results as in scikit-learn's GridSearchCV."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from treille.estimators.held_out import (
     Examples,
     HeldOutClassifier,
     HeldOutRegressor,
+    Planned,
     Split,
     TrainedFold,
     evaluate_folds,
     trained_fold,
 )
-from treille.estimators.plan import Plan, choose_kernel
+from treille.estimators.plan import choose_kernel
 from treille.estimators.sources import require_memory
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
@@ -41,7 +42,6 @@ from treille.solvers.report import first_level_outside
 RANGE = (-3, 3)  # powers of ten between which values are chosen
 
 
-Planned = tuple[Plan, Any]  # and the space of all examples
 Candidate = tuple[
     dict[str, Any], np.ndarray, np.ndarray, np.ndarray
 ]  # scores, seconds to fit and to score, one per fold
@@ -196,7 +196,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         return False
 
     def _posed_folds(self, model: Any, examples: Examples) -> tuple[Problem, list[TrainedFold]]:
-        """The problem of all examples, and those of the folds, with C = 1."""
+        """The problem of all examples, and the folds, with C = 1."""
         unit = clone(model).set_params(**{self.path[0]: self.unit})
         whole, folds = examples.posed(unit).problem, list[TrainedFold]()
         for split in examples.splits:
@@ -214,7 +214,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         whole, folds = self._posed_folds(model, examples)
         planned = model._planned(examples.source, whole, examples.known)
         Cs = [self.strength(value) for value in self._values()]
-        return folds, evaluate_folds(model, examples, folds, Cs, *planned), planned
+        return folds, evaluate_folds(model, examples, folds, Cs, planned), planned
 
     def _refit(self, model: Any, planned: Planned | None, examples: Examples, value: float) -> KernelMachine:
         """The model with this value on the path, trained on all examples."""
@@ -224,12 +224,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         return model
 
     def _scores(
-        self,
-        folds: list[TrainedFold],
-        found: FoldOutputs,
-        candidates: list[dict[str, Any]],
-        X: Any,
-        examples: Examples,
+        self, folds: list[TrainedFold], found: FoldOutputs, candidates: list[dict[str, Any]], X: Any, examples: Examples
     ) -> tuple[np.ndarray, np.ndarray]:
         """Scores, and the seconds that they took: one row per candidate, one column per fold."""
         default = "neg_mean_squared_error" if self._leaves_one_out() else None
@@ -316,7 +311,7 @@ def _indexable(X: Any) -> Any:
 
 
 def _table(rows: list[Candidate], splits: bool) -> dict[str, Any]:
-    """The keys of scikit-learn's GridSearchCV; `splits`: whether scores are those of folds."""
+    """``cv_results_`` with the keys of scikit-learn's GridSearchCV; `splits`: whether there is one score per fold."""
     params: tuple[dict[str, Any], ...]
     params, *columns = zip(*rows, strict=True)
     scores, fit_times, score_times = map(np.stack, columns)

@@ -1,4 +1,4 @@
-"""What a perceptron keeps of a stream of examples: weights of features that grow in number, or the examples with mistakes."""
+"""The state of a perceptron on a stream of examples: weights of a growing set of features, or the misclassified examples."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Stream(ABC):
 
     @abstractmethod
     def functions(self, averaged: bool) -> DecisionFunctions:
-        """The functions of the classes; for two classes, one function: that of the second minus that of the first."""
+        """The functions of the classes; for two classes, one: the function of the second minus the first."""
 
     @abstractmethod
     def norms(self) -> np.ndarray:
@@ -94,7 +94,7 @@ class Stream(ABC):
         self.room[:, rows] = before
 
     def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
-        """Gives class k the column ``columns[k]``; the other columns are those of new classes."""
+        """Gives class k the column ``columns[k]``; the other columns belong to new classes."""
 
         def spread(values: np.ndarray, fill: float = 0) -> np.ndarray:
             wide = np.full((*values.shape[:-1], n_classes), fill, values.dtype)
@@ -218,7 +218,7 @@ class FeatureStream(Stream):
 
 
 class ExampleStream(Stream):
-    """Coefficients of the examples on which mistakes were made, for kernels whose features are too many or cannot be added to."""
+    """Coefficients of the misclassified examples, for kernels with too many features or features that cannot be added to."""
 
     block = 1000  # of which a kernel matrix is computed
 

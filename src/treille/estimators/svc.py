@@ -50,7 +50,7 @@ class SVC(SVCParameters, Classifier):
         Multiplies C for the examples of a class.
     solver : "auto" or Solver
         "auto" is `DualCD` where the kernel has explicit features (`FiniteNewton` for the squared hinge with few of them),
-        `CuttingPlane` where it multiplies its matrix fast, else `SMO`. Or a solver with options of its own, such as
+        `CuttingPlane` where it multiplies its matrix fast, else `SMO`. Or a solver with options, such as
         ``DualCD(max_seconds=60)`` or ``SMO(cache_mb=2000)``.
     space : "auto", "nystrom" or Nystrom
         "nystrom" approximates the kernel by its values with some landmark examples; ``Nystrom(n_landmarks=1000)`` sets how many.

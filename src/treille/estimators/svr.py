@@ -101,7 +101,7 @@ class SVRCV(SVRParameters, RegressorMixin, SearchCV):
     C_ : float
         The best C.
     best_params_, best_score_, best_index_, cv_results_, best_estimator_
-        As in `SVCCV`; fitted attributes are those of ``best_estimator_``.
+        As in `SVCCV`; fitted attributes are taken from ``best_estimator_``.
 
     Examples
     --------

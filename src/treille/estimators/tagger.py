@@ -176,7 +176,7 @@ class Tagger(TrainingParameters, Model):
         return detect_scheme(given)
 
     def _solve(self, space: ConjunctionSpace, codes: np.ndarray, n_tags: int) -> tuple[Solution, np.ndarray]:
-        """The machines, and for each the pair of tags that it tells apart; no pairs where each is against the rest."""
+        """The solution, and the pair of tags that each function separates; no pairs if each separates one tag from the rest."""
         loss, C = LOSSES[self.loss](), np.full(len(codes), float(self.C))
         found = np.arange(n_tags, dtype=np.int32)
         pairs = np.array(list(combinations(found, 2)), np.int32).reshape(-1, 2)
@@ -289,7 +289,7 @@ class Tagger(TrainingParameters, Model):
         ]
 
     def _decision(self, token: Any, tag: int, items: np.ndarray, feature_of: np.ndarray) -> Decision:
-        """The features of a token with their shares in the score of a tag: that of a conjunction is divided among its features."""
+        """Explains the score of a tag: a conjunction's share is divided among its features."""
         found = sorted(self.weights_.scorer.patterns(np.sort(items), tag), key=lambda each: -abs(each[1]))
         shares: dict[int, float] = {}
         for path, value in found:

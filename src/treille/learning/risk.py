@@ -1,7 +1,7 @@
 """Kernel learning: weights of features or of groups of features, learned together with the predictor.
 
 K_mu = sum_k mu_k X_k X_k', mu >= 0, has the trace sum_k mu_k |X_k|^2 = trace. The best mu for a `Problem` is the one whose optimum
-is the lowest. With U_k = X_k / |X_k|, that optimum is that of
+is the lowest. With U_k = X_k / |X_k|, it is also the optimum of
 
     primal   min_{u, b}  |u|_1^2 / (2 trace) + sum_i C_i loss(y_i, (U u)_i + b)
     dual     max_beta    sum_i conj_i(beta_i) - trace/2 max_k (U_k' beta)^2
@@ -73,7 +73,7 @@ def learn_weights(
         With the loss Hinge, SquaredHinge or SquaredError; any intercept.
     rows : FeatureRows
     groups : array of int or None
-        The group of each feature, or -1 to leave it out. None: every feature has a weight of its own.
+        The group of each feature, or -1 to leave it out. None: every feature has its own weight.
     trace : float
         Of the learned kernel matrix.
     spread : {"optimal", "even"}
@@ -187,7 +187,7 @@ class Columns:
         return np.sqrt(np.maximum(0.0, np.diff(totals[self.blocks])))
 
     def start(self, learned: LearnedKernel, rows: Any, n: int) -> np.ndarray:
-        """The u of the core's columns to begin from; that of a group has the direction of U_g' beta at the optimum."""
+        """The u of the core's columns to begin from; the u of a group has the direction of U_g' beta at the optimum."""
         check_shape("u of start", learned.u, self.norms.shape)
         check_shape("coefficients of start", learned.coefficients, (n,))
         if self.groups is None:
@@ -197,7 +197,7 @@ class Columns:
         return directions * np.repeat(quotient(learned.u, sizes), np.diff(self.blocks))
 
     def learned(self, answer: Any, trace: float, spread: str, tol: float, seconds: float) -> LearnedKernel:
-        """What the core's answer says of features or groups."""
+        """The core's answer by features or groups."""
         status = "max_seconds" if answer.status == "stopped" else answer.status
         report = Report(answer.primal, answer.dual, answer.epochs, seconds, status, seed=0)
         u, scores = answer.u, answer.scores
