@@ -316,12 +316,9 @@ class KernelMachine(Model):
         ("auto").
         """
         check_is_fitted(self)
-        spec = estimator_spec(self)
-        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict(), "reads": self.reads_.spec()}
-        stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
-        functions_spec, arrays = self.functions_.state(representation)
-        more_spec, more_arrays = self._extra()
-        spec |= functions_spec | more_spec | ({"reading": self.reading_} if self.reading_ else {})
+        spec, reading = estimator_spec(self), {"reading": self.reading_} if self.reading_ else {}
+        (functions, arrays), (more, more_arrays) = self.functions_.state(representation), self._extra()
+        spec |= {"reads": self.reads_.spec()} | functions | more | reading
         save_estimator(path, spec, arrays | more_arrays, self._classes_to_save())
 
     def _classes_to_save(self) -> np.ndarray:

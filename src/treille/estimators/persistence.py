@@ -10,7 +10,6 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
 from treille.registry import find, registered_name, require
-from treille.scikit_learn import BaseEstimator
 from treille.solvers import Solver
 from treille.spaces import Nystrom
 
@@ -49,10 +48,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     return estimator
 
 
-def estimator_spec(estimator: BaseEstimator) -> dict[str, Any]:
-    """Name and parameters as JSON values."""
+def estimator_spec(estimator: Any) -> dict[str, Any]:
+    """Name, parameters, kernel and report of a fitted estimator as JSON values."""
     params = {k: _write_param(v) for k, v in estimator.get_params(deep=False).items() if k not in NOT_SAVED}
-    return {"estimator": registered_name("estimators", estimator), "params": params}
+    spec = {"estimator": registered_name("estimators", estimator), "params": params}
+    spec |= {"kernel": estimator.plan_.kernel.spec(), "report": estimator.report_.as_dict()}
+    stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
+    return spec
 
 
 def save_estimator(

@@ -168,14 +168,14 @@ def _reason(kernel: Kernel, spaces: Sequence[Any], space: Any, solver: Any, give
         return "as given: an approximation by kernel values with landmark examples"
     if given != "auto" and space is not RowsSpace:
         return f"because {name} works on it"
-    if space is ClusterSpace:
-        return "because the data are on a cluster"
-    if space is PartsSpace:
-        return "because the data are in parts, which need not fit in memory"
-    if space is RowsSpace:
-        return f"because {family} has explicit features: cost grows with the data, not with its square"
-    if space is ProductSpace:
-        return f"because {family} multiplies its matrix in less time than it takes to write it out"
+    reasons = {
+        ClusterSpace: "because the data are on a cluster",
+        PartsSpace: "because the data are in parts, which need not fit in memory",
+        RowsSpace: f"because {family} has explicit features: cost grows with the data, not with its square",
+        ProductSpace: f"because {family} multiplies its matrix in less time than it takes to write it out",
+    }
+    if space in reasons:
+        return reasons[space]
     if kernel.has_features or ProductSpace in spaces:
         return f"because {name} supports this problem: cost grows with the square of the number of examples"
     return f"because {family} has no explicit features: cost grows with the square of the number of examples"

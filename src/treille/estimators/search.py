@@ -40,11 +40,7 @@ from treille.solvers.folds import FoldOutputs
 from treille.solvers.report import first_level_outside
 
 RANGE = (-3, 3)  # powers of ten between which values are chosen
-
-
-Candidate = tuple[
-    dict[str, Any], np.ndarray, np.ndarray, np.ndarray
-]  # scores, seconds to fit and to score, one per fold
+Candidate = tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]  # scores, seconds to fit and seconds to score
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -54,14 +50,10 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     A subclass names the estimator and its parameter on the path, and may replace `_evaluate`.
     """
 
-    unit: ClassVar[float] = 1.0  # the value on the path for which C is the weight of the example
-
     estimator: ClassVar[type[Any]]
     held_out: ClassVar[type[HeldOutClassifier]] = HeldOutClassifier  # what scorers see of a classifier
-    path: ClassVar[tuple[str, str]] = (
-        "C",
-        "Cs",
-    )  # the parameter of the estimator, and the one here that has its values
+    path: ClassVar[tuple[str, str]] = ("C", "Cs")  # the parameter of the estimator, and the parameter with its values
+    unit: ClassVar[float] = 1.0  # the value on the path for which C is the weight of the example
 
     kernel: KernelParameter | Sequence[KernelParameter] = field(default=None, kw_only=False)
     grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
@@ -178,10 +170,9 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         try:
             given = np.zeros((n, 1)) if isinstance(X, Batch) else X
-            splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(given, y, groups)]
+            splits = [(_indices(train), _indices(test)) for train, test in splitter.split(given, y, groups)]
         except ValueError as error:
             raise InputError(f"cv: {error}") from None
-        splits = [tuple(np.flatnonzero(s) if s.dtype == bool else s for s in split) for split in splits]  # type: ignore[misc]
         for f, (train, test) in enumerate(splits):
             if len(train) == 0 or len(test) == 0:
                 raise InputError(
@@ -292,6 +283,11 @@ class ClassifierSearchCV(ClassifierMixin, SearchCV):
         """Scores of the best model."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.decision_function(X)
+
+
+def _indices(some: Any) -> np.ndarray:
+    some = np.asarray(some)
+    return np.flatnonzero(some) if some.dtype == bool else some
 
 
 def _taken(X: Any, rows: np.ndarray) -> Any:

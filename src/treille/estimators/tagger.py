@@ -320,7 +320,6 @@ class Tagger(TrainingParameters, Model):
         spec, features = self.features_.state()
         weights_spec, weights = self.weights_.state()
         spec = estimator_spec(self) | {"features": spec, "weights": weights_spec, "own_scheme": self.own_scheme_ or ""}
-        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
         if self.templates is not None:
             spec["params"]["templates"] = spec["features"]["templates"]
         arrays = {f"features.{name}": array for name, array in features.items()}
