@@ -122,13 +122,9 @@ class KernelLearner(LearningParameters, KernelMachine):
         rows = self._learning_rows(source, fit_context(problem, known=known))
         with progress_bar(problem.n_problems, self.tol, self.verbose) as progress:
             learned = self._learn(problem, rows, progress=progress)
-        chosen, space = plan_learned(rows, self._keep(rows, learned), source, problem, self.solver, self.n_jobs)
-        n_used = np.count_nonzero(np.any([each.weights for each in learned], axis=0))
-        n_empty = np.count_nonzero(
-            np.bincount(having(rows.rows, StoredRows).to_csr().indices, minlength=rows.rows.n_features) == 0
-        )
-        empty = f", {n_empty:,} are 0 in all examples" if n_empty else ""
-        return replace(chosen, sizes=f"{n_used:,} features have weight{empty}"), space
+        fitted, sizes = self._keep(rows, learned)
+        chosen, space = plan_learned(rows, fitted, source, problem, self.solver, self.n_jobs)
+        return replace(chosen, sizes=sizes), space
 
     def _learning_rows(self, source: MemorySource, context: FitContext) -> LearningRows:
         """The features of the examples, which `_learn` may use several times."""
@@ -204,14 +200,15 @@ class KernelLearner(LearningParameters, KernelMachine):
         names = [rows.names[z] if rows.names else rows.features.name(int(z)) for z in used]
         return LearnedPath(self._strength, ordered, names, shares[:, used], [each.report for each in found])
 
-    def _keep(self, examples: LearningRows, learned: list[LearnedKernel]) -> Fitted:
-        """Keeps what was learned, and returns the features with these weights and the rows of these examples."""
+    def _keep(self, examples: LearningRows, learned: list[LearnedKernel]) -> tuple[Fitted, str]:
+        """Keeps what was learned; returns the features with these weights and the rows of these examples, and a note on sizes."""
         mu, used = np.stack([each.weights for each in learned]), used_features(examples, learned)
         if len(used) == 0:
             ended = any(each.report.status != "converged" for each in learned)
             why = "learning ended early: raise max_epochs" if ended else "no feature tells anything about the targets"
             raise InputError(f"all weights are 0: {why}")
-        matrix = having(examples.rows, StoredRows).to_csr()[:, used]
+        everything = having(examples.rows, StoredRows).to_csr()
+        matrix = everything[:, used]
         each = [_without_zeros(matrix @ sp.diags(np.sqrt(own[used]))) for own in mu]
         rows = each[0] if len(each) == 1 else PerProblemRows(each)
         fitted = WeightedMap(examples.features.restrict(used), np.sqrt(mu[:, used]), 0.0)
@@ -221,7 +218,9 @@ class KernelLearner(LearningParameters, KernelMachine):
         self.shares_ = shares if examples.groups is not None else shares[:, used]
         unit = [np.flatnonzero(examples.groups == g)[:1] for g in range(len(examples.names))] if examples.names else []
         self.mu_ = np.stack([[own[z[0]] if len(z) else 0.0 for z in unit] for own in mu]) if unit else mu[:, used]
-        return fitted, rows
+        empty = int((np.bincount(everything.indices, minlength=everything.shape[1]) == 0).sum())
+        note = f"{np.count_nonzero(mu.any(axis=0)):,} features have weight"
+        return (fitted, rows), note + (f", {empty:,} are 0 in all examples" if empty else "")
 
     @property
     def learned_weights_(self) -> Any:

@@ -63,7 +63,8 @@ def _fold_outputs(
     def solve(c: int, start: Any) -> tuple[np.ndarray, float, Any]:
         at = replace(problem, C=Cs[c] * problem.C)
         learned = models[c]._learn(at, own, start=start)
-        chosen, space = plan_learned(own, models[c]._keep(own, learned), source, at, model.solver, model.n_jobs)
+        fitted, _ = models[c]._keep(own, learned)
+        chosen, space = plan_learned(own, fitted, source, at, model.solver, model.n_jobs)
         solution = chosen.solver.solve(at, space, **model._solver_options())
         weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
         used = used_features(rows, learned)
