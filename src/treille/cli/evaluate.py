@@ -26,7 +26,7 @@ from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
-from treille.cli.models import check_writable, class_names, load_model, refuse_tagger, warn_unknown
+from treille.cli.models import check_writable, load_model, refuse_tagger, warn_unknown
 from treille.cli.options import Reading, option
 from treille.cli.pages import check_report, names_of
 from treille.cli.predicting import Chunk, predicted, written
@@ -56,7 +56,7 @@ def run(
     check_report(report, inputs, force)
     estimator = load_model(model, files)
     refuse_tagger(estimator, model, "evaluate")
-    names, reading = class_names(estimator), reading.like(estimator)
+    names, reading = estimator.task().names, reading.like(estimator)
     kernel, hint = estimator.plan_.kernel, _hint(names, reading.label)
     examples = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
     predict = estimator.task().scores if names else estimator.predict

@@ -1,29 +1,27 @@
 """What 'treille train' does with data that fit in memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from treille import InputError, Lattices
-from treille.cli.classes import check_classes
 from treille.cli.models import describe_report, warn_unknown
 from treille.cli.options import Data
 from treille.cli.pages import write_training_report
 from treille.cli.parts import hint_memory
-from treille.cli.trained import Trained, TrainingJob
-from treille.cli.training import HeldOut, choose, fit, fold_splits, held_out, part_split, score
+from treille.cli.training import (
+    HeldOut,
+    Trained,
+    TrainingJob,
+    check_classes,
+    choose,
+    fit,
+    fold_splits,
+    held_out,
+    part_split,
+    score,
+)
 from treille.data.format import class_counts, count, shares
 from treille.kernels import Kernel
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """How a model is scored on its own data: by folds, or on a part that is held out."""
-
-    cv: int | None
-    holdout: float | None
-    seed: int
 
 
 def train_in_memory(
@@ -31,8 +29,8 @@ def train_in_memory(
     machine: Any,
     kernels: Sequence[Kernel],
     Cs: Sequence[float],
-    scoring: Scoring,
-    report: Path | None,
+    cv: int | None,
+    holdout: float | None,
 ) -> Trained:
     """Trains on all examples at once, by the best of several kernels and values of C if there is a cross-validation."""
     data, tested = _read(task, machine.kernel)
@@ -41,28 +39,23 @@ def train_in_memory(
     if isinstance(batch, Lattices):
         task.printer.note(f"read as distributions: {batch.report}")
     candidates, scored, splits = list[dict[str, Any]](), None, None
-    if scoring.cv:
-        splits = fold_splits(labels, scoring.cv, scoring.seed, task.printer)
-        how = f"in {scoring.cv}-fold cross-validation"
-        found = choose(machine, kernels or [data.kernel], Cs, batch, labels, splits, how)
-        machine, scored, candidates = found.model, found.scored, found.candidates
+    if cv:
+        splits = fold_splits(labels, cv, machine.random_state, task.printer)
+        machine, scored, candidates = choose(machine, kernels or [data.kernel], Cs, batch, labels, splits)
     else:
-        if scoring.holdout:
-            splits = part_split(labels, scoring.holdout, scoring.seed)
-            scored = held_out(machine, batch, labels, splits, f"on {scoring.holdout:.0%} held out")
+        if holdout:
+            splits = part_split(labels, holdout, machine.random_state)
+            scored = held_out(machine, batch, labels, splits, f"on {holdout:.0%} held out")
         fit(machine, batch, labels)
     task.save(machine)
     if tested:
         scored = HeldOut(f"on {tested.examples.source}", [score(machine, tested.X, tested.labels, labels)])
-    if report:
-        write_training_report(report, task.printer, machine, task.model, data, scored, splits, tested)
-    plan = machine.plan_
+    if task.report:
+        write_training_report(task.report, task, machine, data, scored, splits, tested)
+    plan, source = machine.plan_, data.examples
     why = data.why if plan.kernel is machine.kernel else plan.kernel_why
     ended = describe_report(machine.report_, machine.tol)
-    source = data.examples
-    return Trained(
-        machine, source.source, source.format, class_counts(labels), why, ended, scored, candidates, page=report
-    )
+    return Trained(machine, source.source, source.format, class_counts(labels), why, ended, scored, candidates)
 
 
 def _read(task: TrainingJob, kernel: Kernel | None) -> tuple[Data, Data | None]:

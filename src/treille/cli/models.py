@@ -50,12 +50,6 @@ def refuse_tagger(model: Any, path: Path, verb: str) -> None:
         raise InputError(f"{path}: is a model that tags sentences: use 'treille {command} {path} FILE'")
 
 
-def class_names(model: Any) -> list[str]:
-    """The classes as files write them, in the model's order; -1 and 1 for outliers and inliers; none for a regressor."""
-    names: list[str] = model.task().names
-    return names
-
-
 def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tuple[str, float]]]:
     """The features with the largest weights: for each class, or for each target, counted from 1, where signs differ.
 
@@ -64,12 +58,6 @@ def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tupl
     found = model.task().top_features(n, merge)
     names = [f"target {k}" for k in range(1, len(found) + 1)] if "target 0" in found else list(found)
     return {name: [(one[0], one[1]) for one in each] for name, each in zip(names, found.values(), strict=True)}
-
-
-def n_features(model: Any) -> int | None:
-    """How many features have weights; None for a kernel without explicit features."""
-    features = model.task().features
-    return None if features is None else features.n_features
 
 
 def settings(model: Any) -> dict[str, Any]:

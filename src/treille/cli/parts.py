@@ -11,12 +11,10 @@ from typing import Any
 import typer
 
 from treille import InputError
-from treille.cli.classes import check_classes
 from treille.cli.console import Printer
 from treille.cli.models import describe_report
 from treille.cli.options import option_errors
-from treille.cli.trained import Trained, TrainingJob
-from treille.cli.training import fit
+from treille.cli.training import Trained, TrainingJob, check_classes, fit
 from treille.data.base import available_memory, readable_size
 from treille.data.format import class_counts, count, shares
 from treille.io import Examples

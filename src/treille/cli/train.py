@@ -37,13 +37,13 @@ import typer
 
 from treille import SVC, LogisticRegression
 from treille.cli import options
-from treille.cli.in_memory import Scoring, train_in_memory
+from treille.cli.in_memory import train_in_memory
 from treille.cli.models import check_writable
 from treille.cli.options import kernel_options, numbers_option
 from treille.cli.pages import check_report
 from treille.cli.parts import Limits, train_parts
 from treille.cli.stream import train_stream
-from treille.cli.trained import NOT_CONVERGED, TrainingJob, check_scoring, checked
+from treille.cli.training import NOT_CONVERGED, TrainingJob, check_scoring, checked
 
 WITH_PARTS = ("--checkpoint", "--scratch", "--min-count")
 IN_MEMORY = ("--cv", "--holdout", "--report")
@@ -82,14 +82,13 @@ def run(
     """Checks the options, trains, saves, and prints last: a reader that stops early, such as head, loses no work."""
     limits = Limits(memory, checkpoint, scratch, min_count, dask)
     _refuse_options(given, stream, limits)
-    scoring = Scoring(cv, holdout, seed)
     if not stream:
         ways = {"--cv": cv, "--holdout": holdout, "--test": test or None}
         check_scoring(model, ways, "--test FILE" if limits.in_parts else "--cv 5")
     inputs = reading.inputs(*files, *(test or ()))
     check_writable(model, "model", inputs, force)
     check_report(report, [*inputs, str(model or "")], force)
-    task = TrainingJob(files, test or [], model, reading, printer)
+    task = TrainingJob(files, test or [], model, reading, printer, report)
     if stream:
         trained = train_stream(task, kernel, not no_intercept, jobs)
     else:
@@ -106,7 +105,7 @@ def run(
         if limits.in_parts:
             trained = train_parts(task, machine, limits)
         else:
-            trained = train_in_memory(task, machine, kernels, Cs, scoring, report)
+            trained = train_in_memory(task, machine, kernels, Cs, cv, holdout)
     trained.show(task)
     if trained.ended is not None:
         raise trained.ended

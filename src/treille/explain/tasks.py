@@ -66,6 +66,11 @@ class Task(ABC):
         functions = self.model.functions_
         return functions.features if isinstance(functions, LinearFunctions) else None
 
+    @property
+    def n_features(self) -> int | None:
+        """How many features have weights; None for a kernel without explicit features."""
+        return None if self.features is None else self.features.n_features
+
     def top_features(self, count: int, merge: bool = False, examples: Any = None) -> dict[str, list[Any]]:
         """Names and weights of the features with the largest weights, by class or target; overlapping n-grams may be joined."""
         if self.features is None:
@@ -82,13 +87,13 @@ class Task(ABC):
 
     def facts(self) -> tuple[dict[str, str], dict[str, Any]]:
         """What `treille inspect` says about the model: texts by field, and JSON values."""
-        model, features = self.model, self.features
+        model = self.model
         kept, of_what = model.functions_.sizes().split(" ", 1)
         fields = {"reads": ", ".join(f"{name}: {value}" for name, value in model.reading_.items())}
         fields["classes"] = listed([visible_label(name) for name in self.names], 20)
         fields[of_what.split()[0]] = f"{kept} with weight"
         values = {"alphabet": model.reading_.get("alphabet"), "reading": model.reading_, "classes": self.names}
-        return fields, values | {"features": None if features is None else features.n_features}
+        return fields, values | {"features": self.n_features}
 
     @abstractmethod
     def answers(self, X: Any) -> dict[str, list[Any]]:

@@ -85,7 +85,7 @@ def of_training(model: Any, task: Task) -> list[str]:
     said = [str(warning.message) for warning in met]
     if report.approximation_error > 0:
         said.append(f"the space approximates the kernel: {report.approximation_error:.2g} of its trace was lost")
-    if task.features is not None and task.features.n_features == 0:
+    if task.n_features == 0:
         said.append("no training example has a feature of this kernel, so the model cannot distinguish examples")
     return said
 
@@ -137,7 +137,7 @@ def features(task: Task, examples: Any = None) -> tuple[dict[str, list[Feature]]
     if len(shown) > MOST_CLASSES:
         note += f" The first {MOST_CLASSES} of {len(shown)} classes."
         shown = dict(list(shown.items())[:MOST_CLASSES])
-    return shown, f"{note} {task.features.n_features:,} features have a weight in all."
+    return shown, f"{note} {task.n_features:,} features have a weight in all."
 
 
 def _named(top: dict[str, list[Any]]) -> dict[str, list[Feature]]:

@@ -32,8 +32,7 @@ from treille.cli.options import command, kernel_option, option
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.cli.tag.scores import TagScores, compare
-from treille.cli.trained import NOT_CONVERGED, check_scoring, checked, saved, warn_gap
-from treille.cli.training import fit
+from treille.cli.training import NOT_CONVERGED, check_scoring, checked, fit, saved, warn_gap
 from treille.data.format import listed
 from treille.explain.report import Source, write_report
 from treille.kernels.parse import format_kernel
