@@ -5,14 +5,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 import typer
 
 from treille import InputError, Tagger
 from treille.cli.console import Printer
 from treille.cli.models import load_model, refuse_model
 from treille.cli.options import argument, option
-from treille.data.format import count, listed, shares, visible_label
+from treille.data.format import class_counts, count, listed, shares, visible_label
+from treille.explain.tagging import texts_of
 from treille.io.open import source_name
 from treille.tagging import SentenceBlock, Sentences, read_features, read_sentences, stream_features, stream_sentences
 
@@ -31,7 +31,7 @@ def read_tagged(
     parts = [_read(printer, path, format, column, encoding) for path in paths]
     X, y = Sentences.join([X for X, _ in parts]), Sentences.join([y for _, y in parts])
     printer.note(f"{source(paths)}: {count(len(X), 'sentence')}, {count(X.n_tokens, 'token')}, {_columns(X, y)}")
-    counts = tag_counts(y)
+    counts = class_counts(texts_of(y))
     printer.note(f"{count(len(counts), 'tag')}: {shares(counts)}")
     return X, y
 
@@ -85,13 +85,6 @@ def _columns(X: Sentences, y: Sentences) -> str:
 def source(paths: Sequence[str]) -> str:
     """The name of files in messages."""
     return listed([source_name(path) for path in paths], 3)
-
-
-def tag_counts(y: Sentences) -> dict[str, int]:
-    """How often each tag occurs, the most frequent first."""
-    codes, values = y.columns[0]
-    counts = np.bincount(codes, minlength=len(values)).tolist()
-    return dict(sorted(zip(values, counts, strict=True), key=lambda pair: (-pair[1], pair[0])))
 
 
 def load_tagger(path: Path, data: Sequence[str], beam: int | None, jobs: int | None) -> Tagger:

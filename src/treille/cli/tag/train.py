@@ -31,10 +31,11 @@ from treille.cli.models import check_writable, describe_report, print_saved
 from treille.cli.options import command, kernel_option, option
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
-from treille.cli.tag.scores import TagScores, compare
+from treille.cli.tag.evaluate import TagScores, compare
 from treille.cli.training import NOT_CONVERGED, check_scoring, checked, fit, saved, warn_gap
-from treille.data.format import listed
+from treille.data.format import class_counts, listed
 from treille.explain.report import Source, write_report
+from treille.explain.tagging import texts_of
 from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
@@ -119,34 +120,27 @@ def run(
 
 def _hold_out(tagger: Tagger, data: Pair, part: float, seed: int) -> tuple[Tagger, Pair, Pair]:
     """A tagger trained on the other sentences, those held out, and the others."""
-    X, y = data
-    rest, kept = ((X[rows], y[rows]) for rows in _split(len(X), part, seed))
-    return fit(clone(tagger), *rest), kept, rest
-
-
-def _split(n: int, part: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sentences to train on, and those held out."""
+    (X, y), n = data, len(data[0])
     if n < 2:
         raise InputError(f"--holdout {part:g}: there is 1 sentence, expected at least two")
-    order = np.random.default_rng(seed).permutation(n)
-    held_out = min(max(round(n * part), 1), n - 1)
-    return np.sort(order[held_out:]), np.sort(order[:held_out])
+    order, size = np.random.default_rng(seed).permutation(n), min(max(round(n * part), 1), n - 1)
+    rest, kept = ((X[rows], y[rows]) for rows in (np.sort(order[size:]), np.sort(order[:size])))
+    return fit(clone(tagger), *rest), kept, rest
 
 
 def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
     """Where most tags look like those of chunks, and are taken as plain labels."""
     if tagger.own_scheme_ is not None or tagger.scheme is None:
         return
-    counts = sentences.tag_counts(y)
+    tags = texts_of(y)
+    counts = class_counts(tags)
     others = [tag for tag in counts if not is_chunk_tag(tag)]
-    if (
-        not any("-" in tag and is_chunk_tag(tag) for tag in counts)
-        or 2 * sum(map(counts.__getitem__, others)) > y.n_tokens
+    if not any("-" in tag and tag not in others for tag in counts) or 2 * sum(counts[tag] for tag in others) > len(
+        tags
     ):
         return
     if others:
-        codes, values = y.columns[0]
-        place = y.place(int(np.flatnonzero(codes == values.index(others[0]))[0]))
+        place = y.place(int(np.flatnonzero(tags == others[0])[0]))
         reason = f"the tag {others[0]!r} is not one of a chunk ({place})"
     else:
         reason = "there is no scheme in which all sequences of tags are legal (treille.tagging.repair makes them so)"
@@ -175,7 +169,7 @@ def _as_dict(tagger: Tagger, source: str, data: Pair, scored: TagScores | None) 
         "sentences": len(X),
         "tokens": X.n_tokens,
         "columns": len(X.columns),
-        "tags": sentences.tag_counts(y),
+        "tags": class_counts(texts_of(y)),
         "scheme": tagger.own_scheme_,
         "kernel": format_kernel(tagger.plan_.kernel),
         "templates": [str(template) for template in tagger.features_.templates],
