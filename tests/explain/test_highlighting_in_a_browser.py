@@ -36,7 +36,7 @@ def path(tmp_path_factory):
     shown = []
     for kernel, X in kinds:
         model = treille.SVC(kernel).fit(X, [HOSTILE, "b"] * 2)
-        shown.append(display.shown(model.explain_all(X[:1])[0], name=HOSTILE))
+        shown.append(model.explain_all(X[:1])[0].shown(name=HOSTILE))
     sentence = [(word, "NN") for word in [*words, HOSTILE]]
     tagger = treille.Tagger(min_count=1).fit([sentence], [["B-NP"] * len(sentence)])
     page = tmp_path_factory.mktemp("page") / "page.html"

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treille.data.format import clipped, visible_label
 from treille.explain.characters import on_characters, stretches, text_of
-from treille.explain.highlighting import bars, highlighted, stylesheet
+from treille.explain.highlighting import stylesheet
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from treille.explain.explanation import Explanation
-
 
 LONGEST = 160  # characters of a name
 
@@ -33,36 +32,12 @@ class Shown(NamedTuple):
     largest: Markup | None = None
 
 
-def notebook(found: Shown) -> str:
-    """The fragment that notebooks show, with its style."""
-    return _render(page=False, explained=[found])
-
-
-def page(title: str, explained: Sequence[Shown]) -> str:
-    """A page of explanations."""
-    return _render(page=True, title=_short(title), explained=list(explained))
-
-
-def shown(found: Explanation, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
-    """What is shown of an explanation, in favour of a class, by default the predicted one."""
+def page(title: str | None, explained: Sequence[Shown]) -> str:
+    """A page of explanations; without a title the fragment that notebooks show, with its style."""
     from markupsafe import Markup
 
-    function, sign = found.function(label)
-    if found.classes is not None and label_name is None:
-        label_name = str(found.predicted if label is None else label)
-    sums = (found.scores, found.values.sum(axis=0), found.base, found.intercept)
-    score, parts, base, intercept = (f"{sign * float(values[function]):+.4g}" for values in sums)
-    listed = largest(found, label)
-    return Shown(
-        _short(name),
-        Markup(highlighted(found, label)),
-        None if label_name is None else _short(label_name),
-        score,
-        parts,
-        base if found.base[function] else "",
-        intercept,
-        Markup(bars(listed)) if listed else None,
-    )
+    head = {"page": title is not None, "title": shortened(title or "")}
+    return str(_template().render(head, css=Markup(stylesheet()), explained=list(explained)))
 
 
 def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
@@ -81,7 +56,8 @@ def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
     return list(zip(found.names, values.tolist(), strict=True))
 
 
-def _short(name: str) -> str:
+def shortened(name: str) -> str:
+    """The name of an example, or a class, with visible characters."""
     return clipped(visible_label(name[: 2 * LONGEST]), LONGEST)
 
 
@@ -91,9 +67,3 @@ def _template() -> Any:
 
     folder = Path(__file__).parent / "templates"
     return Environment(loader=FileSystemLoader(folder), autoescape=True).get_template("explained.html")
-
-
-def _render(**values: Any) -> str:
-    from markupsafe import Markup
-
-    return str(_template().render(css=Markup(stylesheet()), **values))

@@ -13,8 +13,8 @@ import numpy as np
 from treille.data import Batch
 from treille.data.aligned import leaf_batches
 from treille.explain.characters import text_of
-from treille.explain.display import Shown, largest, notebook, shown
-from treille.explain.highlighting import highlighted
+from treille.explain.display import Shown, largest, page, shortened
+from treille.explain.highlighting import bars, highlighted
 from treille.explain.support import SupportExample, SupportShares
 from treille.features import Contributions
 from treille.io.errors import InputError
@@ -47,7 +47,7 @@ class Explained(ABC):
         return {"html": self.html(label)}
 
     def _repr_html_(self) -> str:
-        return notebook(self.shown())
+        return page(None, [self.shown()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,24 @@ class Explanation(Explained):
         return super().drawn(label) | ({"words": [list(part) for part in largest(self, label)]} if is_text else {})
 
     def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
-        return shown(self, label, name, label_name)
+        from markupsafe import Markup
+
+        function, sign = self.function(label)
+        if self.classes is not None and label_name is None:
+            label_name = str(self.predicted if label is None else label)
+        sums = (self.scores, self.values.sum(axis=0), self.base, self.intercept)
+        score, parts, base, intercept = (f"{sign * float(values[function]):+.4g}" for values in sums)
+        listed = largest(self, label)
+        return Shown(
+            shortened(name),
+            Markup(self.html(label)),
+            None if label_name is None else shortened(label_name),
+            score,
+            parts,
+            base if self.base[function] else "",
+            intercept,
+            Markup(bars(listed)) if listed else None,
+        )
 
     def __str__(self) -> str:
         values = self.contributions()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cache
@@ -40,6 +40,12 @@ class Figure:
     text: str
     bars: Sequence[Bar] = ()
     note: str = ""
+
+    @classmethod
+    def of(cls, name: str, values: Mapping[str, float], note: str = "", digits: str = ".3f", most: float = 1) -> Figure:
+        """The figure of the first of these values, the model's; the bar of a value of `most` is full."""
+        bars = [Bar(other, f"{value:{digits}}", min(1.0, max(0.0, value / most))) for other, value in values.items()]
+        return cls(name, bars[0].text, bars, note)
 
 
 class Highlight(NamedTuple):

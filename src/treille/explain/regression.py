@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
 from treille.explain.outputs import sample
-from treille.explain.page import Bar, Content, Figure, Panel
+from treille.explain.page import Content, Figure, Panel
 from treille.explain.plots import Line, axis_of, plot
 from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Regression
@@ -41,19 +41,12 @@ def figures(true: np.ndarray, predicted: np.ndarray, trained: np.ndarray | None)
     shown = []
     if len(true) > 1:
         r2 = {name: float(r2_score(true, values)) for name, values in pair.items()}
-        bars = [Bar(name, f"{value:.3f}", min(1.0, max(0.0, value))) for name, value in r2.items()]
-        shown.append(Figure("R²", f"{r2['this model']:.3f}", bars, "1 is perfect, 0 as good as the mean"))
+        shown.append(Figure.of("R²", r2, "1 is perfect, 0 as good as the mean"))
     for name, measure in (("Mean absolute error", mean_absolute_error), ("Root mean squared error", _root)):
         errors = {other: float(measure(true, values)) for other, values in pair.items()}
-        most = max(errors.values()) or 1.0
-        bars = [Bar(other, f"{value:.4g}", value / most) for other, value in errors.items()]
-        shown.append(Figure(name, f"{errors['this model']:.4g}", bars, "less is better"))
-    note = (
-        ""
-        if trained is not None
-        else "The mean is that of these examples; with train=(X, y) that of the training ones."
-    )
-    return shown, note
+        shown.append(Figure.of(name, errors, "less is better", ".4g", max(errors.values()) or 1.0))
+    note = "The mean is that of these examples; with train=(X, y) that of the training ones."
+    return shown, note if trained is None else ""
 
 
 def _root(true: np.ndarray, predicted: np.ndarray) -> float:
@@ -80,15 +73,8 @@ def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
             "distribution of errors", axis_of("predicted minus true", error[at].tolist()), axis_of("share of examples", [0.0, 1.0]),
             [Line("model", error[at].tolist(), share)],
         )  # fmt: skip
-        panels.append(
-            Panel(
-                f"target {t}",
-                [
-                    (f"Predicted against true; the diagonal is perfect{some}", drawn),
-                    ("Share of examples with at most this error", spread),
-                ],
-            )
-        )
+        captions = f"Predicted against true; the diagonal is perfect{some}", "Share of examples with at most this error"
+        panels.append(Panel(f"target {t}", list(zip(captions, (drawn, spread), strict=True))))
     return panels
 
 
@@ -120,10 +106,10 @@ def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, so
 
     confidence = -error if true is not None else np.abs(predicted - predicted.mean(axis=0)).max(axis=1)
     rows = choose(error if true is not None else None, confidence, source.most)
-    which = "the most unusual and the most usual predictions"
-    if true is not None:
-        which = "the largest and the smallest errors"
-    content = with_examples(content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, which)
+    which = "most unusual and the most usual predictions" if true is None else "largest and the smallest errors"
+    content = with_examples(
+        content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, f"the {which}"
+    )
     return replace(content, known=true is not None)
 
 

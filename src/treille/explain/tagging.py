@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from treille.data.alphabet import align
 from treille.data.format import class_counts, count, shares, visible, visible_label
-from treille.explain.classification import confusion
+from treille.explain.classification import class_row, confusion
 from treille.explain.highlighting import highlighted_sentence
-from treille.explain.page import Bar, Cell, Content, Feature, Figure, Highlight, Table
+from treille.explain.page import Content, Feature, Figure, Highlight, Table
 from treille.explain.scores import measure
 from treille.explain.shown_examples import with_examples
 from treille.explain.tagged_sentence import TaggedSentence
@@ -56,22 +56,19 @@ def _scored(
         chunks = chunk_scores(true, predicted)
         values = {"this model": chunks.f1} | {name: chunk_scores(true, each).f1 for name, each in others.items()}
         note = f"precision {chunks.precision:.3f}, recall {chunks.recall:.3f}, as conlleval computes them"
-        figures.append(_figure("F1 of chunks", values, note))
-        each = [(name, s.precision, s.recall, s.f1, s.n_true, s.n_predicted) for name, s in chunks.types.items()]
+        figures.append(Figure.of("F1 of chunks", values, note))
+        each = [(name, s.precision, s.recall, s.f1, (s.n_true, s.n_predicted)) for name, s in chunks.types.items()]
     else:
         guessed = Counter(b)
-        each = [(name, s.precision, s.recall, s.f1, s.support, guessed[name]) for name, s in tags.per_class.items()]
+        each = [(name, s.precision, s.recall, s.f1, (s.support, guessed[name])) for name, s in tags.per_class.items()]
     rights = {name: float(np.mean(texts_of(other) == a)) for name, other in others.items()}
     note = f"{int((a == b).sum()):,} of {len(a):,} right"
-    figures.append(_figure("Accuracy of tags", {"this model": tags.accuracy} | rights, note))
+    figures.append(Figure.of("Accuracy of tags", {"this model": tags.accuracy} | rights, note))
     whole = errors_of(true, predicted)[np.diff(true.offsets) > 0] == 0
     note = f"{int(whole.sum()):,} of {len(whole):,}"
-    figures.append(_figure("Sentences without error", {"this model": float(whole.mean())}, note))
+    figures.append(Figure.of("Sentences without error", {"this model": float(whole.mean())}, note))
     compare = "With train=(X, y) or --train FILE, also compared with the most frequent tag of each word."
-    rows = [
-        [Cell(visible_label(name)), *(Cell(f"{v:.3f}", v) for v in values), Cell(f"{t:,}", t), Cell(f"{p:,}", p)]
-        for name, *values, t, p in each
-    ]
+    rows = [class_row(name, values, sizes) for name, *values, sizes in each]
     kind = "chunk" if of_chunks else "tag"
     return replace(
         content,
@@ -83,11 +80,6 @@ def _scored(
         data=content.data | {"tags": shares(class_counts(a))},
         known=True,
     )
-
-
-def _figure(name: str, values: dict[str, float], note: str) -> Figure:
-    bars = [Bar(other, f"{value:.3f}", value) for other, value in values.items()]
-    return Figure(name, f"{values['this model']:.3f}", bars, note)
 
 
 def _baselines(sentences: Sentences, true: Sentences, train: Any) -> dict[str, Sentences]:

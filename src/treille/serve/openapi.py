@@ -6,7 +6,7 @@ from typing import Any
 
 import treille
 from treille.explain.tasks import SINGULAR
-from treille.serve.answers import Served
+from treille.serve.api import Served
 from treille.serve.errors import KINDS
 from treille.serve.kinds import SENTENCES
 from treille.serve.limits import Limits

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import treille
 from treille.kernels.parse import format_kernel
-from treille.serve.answers import Served
+from treille.serve.api import Served
 from treille.serve.kinds import COLUMNS, SENTENCES, Reader
 
 STYLES = (
@@ -21,7 +21,6 @@ STYLES = (
 )
 SEVERAL = "One token per line, {n} columns with blanks between them; or in one line as a/b"
 FEATURES = "JSON: a list with a list of features for each token"
-LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
@@ -63,17 +62,6 @@ def asset(name: str) -> bytes:
     """A file that the page loads; its style contains that of highlighted explanations."""
     parts = STYLES if name.endswith(".css") else (("treille.serve", name),)
     return b"\n".join((files(package) / "templates" / part).read_bytes() for package, part in parts)
-
-
-def sample_of(example: Any, name: str, reader: Reader) -> Sample:
-    """An example as files hold it, as a sample for a reader.
-
-    >>> from treille import Trees
-    >>> trees = Trees(["(S (NP he))"])
-    >>> sample_of(trees[0], "first", Reader(Trees.json_schema(), Trees, Trees.write_json))
-    Sample(name='first', value='(S (NP he))')
-    """
-    return Sample(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…", reader.write(example))
 
 
 def _hint(reader: Reader) -> str:
