@@ -56,9 +56,8 @@ def run(
     chosen, n_jobs = kernel_option(kernel), jobs or -1
     check_output(output, SUFFIXES, BESIDE, reading.inputs(*files, against), force)
     if against is not None and output.suffix == ".phylip":
-        raise typer.BadParameter(
-            ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"
-        )
+        why = ".phylip holds a square matrix: leave --against out, or write .npy"
+        raise typer.BadParameter(why, param_hint="--output")
     data = reading.load(printer, files, None, chosen)
     others = reading.load(printer, [against], None, data.kernel) if against is not None else None
     if chosen is None:

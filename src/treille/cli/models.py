@@ -108,9 +108,8 @@ def check_writable(path: Path | None, what: str, inputs: Iterable[str] = (), for
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected the name of a file for the {what}")
     if not path.parent.is_dir():
-        raise InputError(
-            f"{path}: the folder {path.parent} does not exist: make it first, or name another for the {what}"
-        )
+        missing = f"the folder {path.parent} does not exist"
+        raise InputError(f"{path}: {missing}: make it first, or name another for the {what}")
     try:
         with tempfile.TemporaryFile(dir=path.parent) as file:
             file.write(b"treille")
@@ -126,21 +125,18 @@ def describe_report(report: Report, tol: float, pairs: bool = False, unit: str =
     """
     ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
     several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
+    took = seconds(report.seconds)
+    if report.mistakes and report.status == "stream":
+        return f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}, {took}"
     if report.mistakes:
-        if report.status == "stream":
-            return (
-                f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}, {seconds(report.seconds)}"
-            )
         separated = "no mistake" if report.mistakes[-1] == 0 else count(report.mistakes[-1], "mistake")
-        return (
-            f"{ended}, {separated} in the last of {count(report.epochs, 'epoch')}, {several}"
-            f"{sum(report.mistakes):,} in all, {seconds(report.seconds)}"
-        )
+        in_all = f"{several}{sum(report.mistakes):,} in all, {took}"
+        return f"{ended}, {separated} in the last of {count(report.epochs, 'epoch')}, {in_all}"
     if pairs and several:
         several = f"{count(len(report.per_class), 'pair')} of classes, "
     return (
         f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
-        f"{count(report.epochs, unit)}, {seconds(report.seconds)}"
+        f"{count(report.epochs, unit)}, {took}"
     )
 
 

@@ -28,15 +28,11 @@ def names_of(examples: Examples) -> list[str]:
 def check_report(path: Path | None, inputs: Sequence[str] = (), force: bool = False) -> None:
     """Checks before any work whether a page can be written to this path; it replaces no other file than a page of treille."""
     check_writable(path, "report", inputs, force)
-    if (
-        path is not None
-        and path.is_file()
-        and not force
-        and b'name="generator" content="treille' not in path.read_bytes()[:1000]
-    ):
-        raise InputError(
-            f"{path}: exists and is no report of treille: choose another name, or give --force to overwrite it"
-        )
+    if path is None or not path.is_file() or force:
+        return
+    if b'name="generator" content="treille' not in path.read_bytes()[:1000]:
+        again = "choose another name, or give --force to overwrite it"
+        raise InputError(f"{path}: exists and is no report of treille: {again}")
 
 
 def write_training_report(

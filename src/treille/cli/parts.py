@@ -42,9 +42,8 @@ class Limits:
     def check(self) -> None:
         """Refuses bad values before any work is done."""
         if self.dask == "":
-            raise typer.BadParameter(
-                "expected the address of a scheduler, such as tcp://host:8786", param_hint="--dask"
-            )
+            expected = "expected the address of a scheduler, such as tcp://host:8786"
+            raise typer.BadParameter(expected, param_hint="--dask")
         with option_errors("--memory"):
             Parts(lambda: iter(()), memory=self.memory or "2GB", min_count=self.min_count)
 
@@ -62,10 +61,9 @@ def train_parts(task: TrainingJob, machine: Any, limits: Limits) -> Trained:
             parts, source, format = _cluster_parts(task, kernel, limits), task.files[0], ""
         fit(machine, parts)
     except KeyboardInterrupt:
-        kept = f"the same command continues from {limits.checkpoint}"
-        task.printer.warn(
-            f"interrupted: {kept if limits.checkpoint else 'with --checkpoint DIR, it could be continued'}"
-        )
+        continues = f"the same command continues from {limits.checkpoint}"
+        advice = continues if limits.checkpoint else "with --checkpoint DIR, it could be continued"
+        task.printer.warn(f"interrupted: {advice}")
         raise
     task.save(machine)
     counts = class_counts({str(label): n for label, n in parts.class_counts.items()})

@@ -99,9 +99,8 @@ def run(
         [[*map(Cell, row[:2]), *(Cell(text, float(text.replace(",", ""))) for text in row[2:])] for row in rows],
         2,
     )
-    Page("treille quickstart", [replace(each, commands=commands) for each in contents], INTRODUCTION, overview).write(
-        report
-    )
+    page = Page("treille quickstart", [replace(each, commands=commands) for each in contents], INTRODUCTION, overview)
+    page.write(report)
     printer.table(HEADER, rows, left=2)
     for model in models:
         printer.print()
@@ -126,9 +125,8 @@ def _try(printer: Printer, kind: Kind, folder: Path) -> tuple[SVC, Content, dict
     is printed as JSON."""
     with printer.busy("reading the source of the standard library"):
         examples, labels = kind.load()
-    printer.note(
-        f"{count(len(examples), 'function')} of the Python standard library as {kind.name}, the package as label"
-    )
+    n = count(len(examples), "function")
+    printer.note(f"{n} of the Python standard library as {kind.name}, the package as label")
     ((train, test),) = part_split(labels, HELD_OUT, seed=0)
     for name, rows in (("train", train), ("test", test)):
         write_lines(folder / f"{kind.name}.{name}.jsonl", (kind.line(examples[i], labels[i]) for i in rows))

@@ -76,25 +76,22 @@ def run(
     samples = _samples(printer, estimator, reading, examples) if examples is not None else []
     limits = Limits(int(max_body * 1_000_000), time_limit, queue, jobs or min(os.cpu_count() or 1, 4))
     names = [*(allow_host or []), host, *([socket.gethostname()] if host in EVERYWHERE else [])]
-    app = make_app(
-        estimator, name=model.stem, samples=samples, limits=limits, hosts=names, log=_logged if log else None
-    )
+    logged = _logged if log else None
+    app = make_app(estimator, name=model.stem, samples=samples, limits=limits, hosts=names, log=logged)
     gc.collect()
     gc.freeze()  # what lives as long as the program need not be visited again and again
     with listening(host, port) as found:
         url = url_of(found)
-        if not found.getsockname()[0].startswith("127.") and found.getsockname()[0] != "::1":
-            printer.warn(
-                f"listening at {host}: every machine that reaches this one can use the model, without a password"
-            )
+        address, number = found.getsockname()[:2]
+        if not address.startswith("127.") and address != "::1":
+            open_to_all = "every machine that reaches this one can use the model, without a password"
+            printer.warn(f"listening at {host}: {open_to_all}")
 
         def started() -> None:
             kernel = format_kernel(estimator.plan_.kernel)
             printer.print(f"{model.name} ({type(estimator).__name__}, {kernel}) at {url}", wrap=False)
             printer.note("Ctrl-C stops it")
-            printer.result(
-                {"url": url, "host": host, "port": found.getsockname()[1], "model": str(model), "pid": os.getpid()}
-            )
+            printer.result({"url": url, "host": host, "port": number, "model": str(model), "pid": os.getpid()})
             sys.stdout.flush()
             if browser:
                 threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -108,9 +108,8 @@ class Trained:
             if text:
                 printer.field(name, text)
         if self.machine.task().n_features == 0:
-            printer.warn(
-                "no text has a feature of this kernel, so the model cannot distinguish them: choose a smaller n"
-            )
+            no_features = "no text has a feature of this kernel, so the model cannot distinguish them"
+            printer.warn(f"{no_features}: choose a smaller n")
         if not self.converged:
             warn_gap(printer, self.machine, "raise --max-epochs or --tol, lower --C, or normalize the kernel")
         elif self.score and self.score.not_converged:

@@ -16,6 +16,7 @@ from treille.explain.tagging import texts_of
 from treille.io.open import source_name
 from treille.tagging import SentenceBlock, Sentences, read_features, read_sentences, stream_features, stream_sentences
 
+Tagged = tuple[Sentences, Sentences]  # their tokens, and their tags
 Format = Literal["conll", "crfsuite"]
 TaggedFiles = Annotated[list[str], argument("FILE", "Tagged sentences; several files; - is standard input.")]
 TaggerFile = Annotated[Path, argument("MODEL", "A model that 'treille tag train' saved.")]
@@ -24,21 +25,22 @@ Beam = Annotated[int | None, option("N", "Sequences kept; 1 is greedy.", default
 Encoding = Annotated[str, option("NAME", "Encoding of the files, such as latin-1.")]
 
 
-def read_tagged(
-    printer: Printer, paths: Sequence[str], format: Format, column: int | None, encoding: str
-) -> tuple[Sentences, Sentences]:
+def read_tagged(printer: Printer, paths: Sequence[str], format: Format, column: int | None, encoding: str) -> Tagged:
     """The sentences of files and their tags, after notes on how they were understood."""
     parts = [_read(printer, path, format, column, encoding) for path in paths]
     X, y = Sentences.join([X for X, _ in parts]), Sentences.join([y for _, y in parts])
-    printer.note(f"{source(paths)}: {count(len(X), 'sentence')}, {count(X.n_tokens, 'token')}, {_columns(X, y)}")
+    if X.items is not None:
+        columns = f"{len(X.items.names):,} different features"
+    else:
+        word, tag = (" ".join(visible_label(v[codes[0]]) for codes, v in each.columns) for each in (X, y))
+        columns = f"{count(len(X.columns), 'column')} and the tag, such as {word!r} and {tag!r}"
+    printer.note(f"{source(paths)}: {count(len(X), 'sentence')}, {count(X.n_tokens, 'token')}, {columns}")
     counts = class_counts(texts_of(y))
     printer.note(f"{count(len(counts), 'tag')}: {shares(counts)}")
     return X, y
 
 
-def read_for(
-    printer: Printer, model: Tagger, paths: Sequence[str], column: int | None, encoding: str
-) -> tuple[Sentences, Sentences]:
+def read_for(printer: Printer, model: Tagger, paths: Sequence[str], column: int | None, encoding: str) -> Tagged:
     """The sentences of files and their tags, in the format and with the columns that a model reads."""
     if model.features_.reads_items:
         return read_tagged(printer, paths, "crfsuite", column, encoding)
@@ -47,9 +49,7 @@ def read_for(
     return X, y
 
 
-def _read(
-    printer: Printer, path: str, format: Format, column: int | None, encoding: str
-) -> tuple[Sentences, Sentences]:
+def _read(printer: Printer, path: str, format: Format, column: int | None, encoding: str) -> Tagged:
     refuse_model(path)
     name = source_name(path)
     with printer.busy(f"reading {name}"):
@@ -62,7 +62,7 @@ def _read(
     return X, y
 
 
-def _separated(sentences: Sentences, column: int | None, name: str) -> tuple[Sentences, Sentences]:
+def _separated(sentences: Sentences, column: int | None, name: str) -> Tagged:
     n = len(sentences.columns)
     if not sentences.n_tokens:
         return sentences, sentences
@@ -71,15 +71,6 @@ def _separated(sentences: Sentences, column: int | None, name: str) -> tuple[Sen
     if column is not None and not 1 <= column <= n:
         raise typer.BadParameter(f"{column} is not one of the {n} columns of {name}", param_hint="--tag-column")
     return sentences.separate(n - 1 if column is None else column - 1)
-
-
-def _columns(X: Sentences, y: Sentences) -> str:
-    """The columns, with the first token as an example."""
-    tag = visible_label(y.columns[0].values[y.columns[0].codes[0]])
-    if X.items is not None:
-        return f"{len(X.items.names):,} different features"
-    first = " ".join(visible_label(values[codes[0]]) for codes, values in X.columns)
-    return f"{count(len(X.columns), 'column')} and the tag, such as {first!r} and {tag!r}"
 
 
 def source(paths: Sequence[str]) -> str:

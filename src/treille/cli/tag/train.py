@@ -32,6 +32,7 @@ from treille.cli.options import command, kernel_option, option
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.cli.tag.evaluate import TagScores, compare
+from treille.cli.tag.sentences import Tagged
 from treille.cli.training import NOT_CONVERGED, check_scoring, checked, fit, saved, warn_gap
 from treille.data.format import class_counts, listed
 from treille.explain.report import Source, write_report
@@ -45,8 +46,8 @@ KERNEL = option(
     "Such as 'linear()' or 'polynomial(2)', of the features of a token.",
     default="conjunctions of two features",
 )
+PAIRS = "One tag against the rest, or pairs of tags."
 SCHEME = "Scheme to learn chunks in, such as BIOES; auto or none."
-Pair = tuple[Sentences, Sentences]
 
 
 @options.with_options()
@@ -63,9 +64,7 @@ def run(
     scheme: Annotated[str, option("NAME", SCHEME)] = str(DEFAULT.scheme),
     direction: Annotated[Literal["forward", "backward"], option("NAME", "Tag forward, or backward.")] = "forward",
     beam: Annotated[int, option("N", "Sequences kept while tagging; 1 is greedy.")] = DEFAULT.beam,
-    multiclass: Annotated[
-        Literal["rest", "pairs"], option("NAME", "One tag against the rest, or pairs of tags.")
-    ] = "rest",
+    multiclass: Annotated[Literal["rest", "pairs"], option("NAME", PAIRS)] = "rest",
     tag_column: sentences.TagColumn = None,
     format: Annotated[sentences.Format, option("NAME", "conll: columns; crfsuite: features.")] = "conll",
     encoding: sentences.Encoding = "utf-8",
@@ -81,9 +80,8 @@ def run(
 ) -> None:
     """Reads, scores, trains, saves, and prints last."""
     if format == "crfsuite":
-        given.refuse(
-            ("--tag-column",), "is for columns: leave it out with --format crfsuite, where the tag comes first"
-        )
+        why = "is for columns: leave it out with --format crfsuite, where the tag comes first"
+        given.refuse(("--tag-column",), why)
     check_scoring(model, {"--holdout": holdout, "--test": test or None}, "--holdout 0.1")
     inputs = [*files, *(test or ()), *([str(templates)] if templates else [])]
     check_writable(model, "model", inputs, force)
@@ -118,7 +116,7 @@ def run(
         raise typer.Exit(NOT_CONVERGED)
 
 
-def _hold_out(tagger: Tagger, data: Pair, part: float, seed: int) -> tuple[Tagger, Pair, Pair]:
+def _hold_out(tagger: Tagger, data: Tagged, part: float, seed: int) -> tuple[Tagger, Tagged, Tagged]:
     """A tagger trained on the other sentences, those held out, and the others."""
     (X, y), n = data, len(data[0])
     if n < 2:
@@ -135,9 +133,8 @@ def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
     tags = texts_of(y)
     counts = class_counts(tags)
     others = [tag for tag in counts if not is_chunk_tag(tag)]
-    if not any("-" in tag and tag not in others for tag in counts) or 2 * sum(counts[tag] for tag in others) > len(
-        tags
-    ):
+    are_chunks = any("-" in tag and tag not in others for tag in counts)
+    if not are_chunks or 2 * sum(counts[tag] for tag in others) > len(tags):
         return
     if others:
         place = y.place(int(np.flatnonzero(tags == others[0])[0]))
@@ -162,7 +159,7 @@ def _print(printer: Printer, tagger: Tagger, score: str, model: Path | None) -> 
     print_saved(printer, model, command("tag", "run", model, "FILE"), command("tag", "evaluate", model, "FILE"))
 
 
-def _as_dict(tagger: Tagger, source: str, data: Pair, scored: TagScores | None) -> dict[str, Any]:
+def _as_dict(tagger: Tagger, source: str, data: Tagged, scored: TagScores | None) -> dict[str, Any]:
     X, y = data
     return {
         "file": source,
