@@ -50,7 +50,9 @@ def run(
 ) -> None:
     """Prints the script for a shell."""
     root: Any = context.find_root().command
-    groups = {name: each.commands for name, each in root.commands.items() if isinstance(each, TyperGroup)}
+    groups: dict[str, dict[str, Any]] = {
+        name: each.commands for name, each in root.commands.items() if isinstance(each, TyperGroup)
+    }
     commands = {name: each for name, each in root.commands.items() if name not in groups}
     commands |= {f"{group} {verb}": each for group, verbs in groups.items() for verb, each in verbs.items()}
     found = {path: list(_options(command)) for path, command in commands.items()}

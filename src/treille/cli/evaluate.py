@@ -58,8 +58,8 @@ def run(
     refuse_tagger(estimator, model, "evaluate")
     task, kernel, reading = estimator.task(), estimator.plan_.kernel, reading.like(estimator)
     names, hint, n = task.names, _hint(task.names, reading.label), 0
-    examples = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
-    chunks = predicted(printer, examples, reading, kernel, task.scores if names else estimator.predict, files[0])
+    labelled = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
+    chunks = predicted(printer, labelled, reading, kernel, task.scores if names else estimator.predict, files[0])
     tally = _Classes(names, printer.json) if names else _Numbers()
     with written(output, "table") if output is not None else nullcontext(lambda lines: None) as write:
         write([_line(["id", "label", "predicted", *names])])

@@ -56,11 +56,10 @@ def lay_out(
     unlabelled = np.ones(len(layer), bool)
     unlabelled[:n_states] = unlabelled[labels] = False
     heights[unlabelled] = label_height / 2
-    between = [
-        links[layers[links[:, 0]] == k] for k in range(int(layers.max(initial=0)) + 1)
-    ]  # from layer k to the next
-    orders = _ordered(layers, between)
-    return Layers(layers, _heights(between, orders, heights), chains, labels, forward)
+    left = layers[links[:, 0]]
+    by_layer = [links[left == k] for k in range(int(layers.max(initial=0)) + 1)]  # from layer k to the next
+    orders = _ordered(layers, by_layer)
+    return Layers(layers, _heights(by_layer, orders, heights), chains, labels, forward)
 
 
 def longest_paths(n_states: int, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -83,17 +83,13 @@ def _placed(text: str, symbols: Sequence[str]) -> np.ndarray | None:
     for symbol in symbols:
         wanted = symbol.lower()
         begin = text.find(wanted, at)
-        if wanted.isspace() and (
-            begin < 0 or text[at:begin].strip()
-        ):  # a run of blanks is one, and texts have one at each end
+        if begin >= 0 and not (wanted.isspace() and text[at:begin].strip()):
+            at = begin + len(wanted)
+            places.append((begin, at))
+        elif wanted.isspace() and text:  # a run of blanks is one, and texts have one at each end
             begin = min(at, len(text) - 1)
-            if begin < 0:
-                return None
             places.append((begin, begin + 1))
             at += text[at : at + 1].isspace()
-            continue
-        if begin < 0:
+        else:
             return None
-        at = begin + len(wanted)
-        places.append((begin, at))
     return np.array(places, int).reshape(-1, 2)

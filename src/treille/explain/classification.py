@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from treille.data import Strings
-from treille.data.format import class_counts, shares, visible_label
+from treille.data.format import class_counts, listed, shares, visible_label
 from treille.explain.outputs import label_name, sample, size_of, some_of
 from treille.explain.page import Cell, Confusion, Content, Figure, Panel, Table
 from treille.explain.plots import Axis, Line, plot, thinned
@@ -242,17 +242,12 @@ def calibration(found: Predictions) -> tuple[str, Markup] | None:
     return f"Calibration: the diagonal is perfect, the mean distance {off:.3f}", drawn
 
 
-def found_warnings(found: Predictions, scores: Scores | None) -> list[str]:
+def found_warnings(names: list[str], truth: list[str], scores: Scores) -> list[str]:
     """What to know before trusting the figures."""
-    said = []
-    if found.truth is not None and scores is not None:
-        _, unknown = unknown_labels(found.names, found.truth)
-        said += [unknown] * bool(unknown)
-        rare = [visible_label(name) for name, own in scores.per_class.items() if 0 < own.support < 10]
-        if rare:
-            more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
-            said.append(f"fewer than 10 examples of {', '.join(rare[:5])}{more}: their figures vary by chance")
-    return said
+    _, unknown = unknown_labels(names, truth)
+    rare = [visible_label(name) for name, own in scores.per_class.items() if 0 < own.support < 10]
+    varying = f"fewer than 10 examples of {listed(rare, 5)}: their figures vary by chance" if rare else ""
+    return [text for text in (unknown, varying) if text]
 
 
 def truth_of(task: Choice, y: Any, n: int) -> list[str] | None:
@@ -282,7 +277,7 @@ def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, sourc
         content = replace(
             content, figures=shown_figures, figures_note=note, confusion=confusion(scores), curves=panels,
             classes=class_table(found, scores), data=content.data | {"classes": shares(class_counts(truth))},
-            warnings=list(dict.fromkeys([*content.warnings, *found_warnings(found, scores)])),
+            warnings=list(dict.fromkeys([*content.warnings, *found_warnings(found.names, truth, scores)])),
         )  # fmt: skip
     else:
         note = f"There are no labels, so there are no scores. Predicted: {shares(class_counts(found.predicted))}."
@@ -298,18 +293,20 @@ def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, sourc
 
     def said(row: int) -> tuple[str, str | None, bool | None, str, float, float]:
         k = int(found.best[row])
-        values, word = (found.scores, "score") if found.probabilities is None else (found.probabilities, "probability")
-        score = f"{word} {values[row, k]:{'+' * (word == 'score')}.3f}"
+        values, word, digits = found.scores, "score", "+.3f"
+        if found.probabilities is not None:
+            values, word, digits = found.probabilities, "probability", ".3f"
+        score = f"{word} {values[row, k]:{digits}}"
         if true[row] not in (-1, k) and len(found.names) > 2:
-            score += f", of the true class {values[row, true[row]]:{'+' * (word == 'score')}.3f}"
+            score += f", of the true class {values[row, true[row]]:{digits}}"
         label = None if truth is None else truth[row]
         wrong = None if label is None else label != found.names[k]
         return found.names[k], label, wrong, score, float(confidence[row]), float(error[row])
 
     rows = choose(error if truth is not None else None, confidence, source.most)
-    which = "the most and the least confident"
-    if truth is not None:
-        which = "the largest errors, the most confident and the least confident"
+    which = "the largest errors, the most confident and the least confident"
+    if truth is None:
+        which = "the most and the least confident"
     content = with_examples(content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, which)
     labels = sorted({name for e in content.examples for name in (e.truth, e.predicted) if name is not None})
     return replace(content, known=truth is not None, labels=labels)

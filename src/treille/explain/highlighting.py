@@ -36,11 +36,11 @@ def highlighted(found: Explanation, label: Any = None) -> str:
     values = found.contributions(label)
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     if found.by_support:
-        return _fragment([_support(found.names, values, most)])
+        head = note("training examples, by what their similarity to this example contributes")
+        return _fragment([head, bars(list(zip(found.names, values.tolist(), strict=True)), most)])
     if not len(values):
-        return _fragment(
-            [note("an example without parts: its score is the intercept" + " and the base" * bool(any(found.base)))]
-        )
+        base = " and the base" * bool(any(found.base))
+        return _fragment([note(f"an example without parts: its score is the intercept{base}")])
     text = text_of(found)
     placed = None if text is None else on_characters(text, found, values)
     if text is not None and placed is not None:
@@ -154,12 +154,8 @@ def _text(text: str, values: np.ndarray) -> str:
         blocks = list(group)
         a, b = starts[blocks[0]], min(starts[blocks[-1]] + BLOCK, len(text))
         pieces.append(_runs(text[a:b], values[a:b], most) if whole else f'<i class="gap">… {b - a:,} characters …</i>')
-    shown = (
-        note(f"{MOST_CHARACTERS:,} of {len(text):,} characters: those that contribute most")
-        if len(kept) < len(starts)
-        else ""
-    )
-    return f'<div class="text">{"".join(pieces)}</div>{shown}'
+    shown = note(f"{MOST_CHARACTERS:,} of {len(text):,} characters: those that contribute most")
+    return f'<div class="text">{"".join(pieces)}</div>{shown if len(kept) < len(starts) else ""}'
 
 
 def _runs(text: str, values: np.ndarray, most: float) -> str:
@@ -188,12 +184,6 @@ def _tokens(pieces: Sequence[tuple[str, float]], most: float, joint: str) -> str
     return f'<div class="text">{joint.join(shown)}</div>{more}'
 
 
-def _support(names: Sequence[str], values: np.ndarray, most: float) -> str:
-    """Training examples with their shares."""
-    head = note("training examples, by what their similarity to this example contributes")
-    return head + bars(list(zip(names, values.tolist(), strict=True)), most)
-
-
 def _token(token: Any, tag: str, true: str | None, why: Decision | None, count: int) -> str:
     word, *others = _words(token)
     plain = " plain" if tag in ("O", "_") else ""
@@ -209,9 +199,8 @@ def _token(token: Any, tag: str, true: str | None, why: Decision | None, count: 
     if largest:
         table += note("conjunctions of features") + bars(largest, count=count)
     text = note(f"{why.tag}: score {why.scores[0]:+.3g}, intercept {why.intercept[0]:+.3g}; features:")
-    return (
-        f'<li class="{wrong.strip()}"><details><summary>{head}</summary><div>{more}{text}{table}</div></details></li>'
-    )
+    details = f"<details><summary>{head}</summary><div>{more}{text}{table}</div></details>"
+    return f'<li class="{wrong.strip()}">{details}</li>'
 
 
 def _words(token: Any) -> list[str]:

@@ -151,10 +151,9 @@ class _Pool:
         symbols = self._whole_words(self.chained(gram, used), 2) if found is None else found
         inside = np.concatenate([self._columns_in(symbols, *each) for each in self.maps])
         weight = float(self.weights[inside].sum())
-        while self._has_blanks and len(symbols) > 1 and str(symbols[-1]).isspace():
-            symbols = symbols[:-1]
-        while self._has_blanks and len(symbols) > 1 and str(symbols[0]).isspace():
-            symbols = symbols[1:]
+        for end in (-1, 0):
+            while self._has_blanks and len(symbols) > 1 and str(symbols[end]).isspace():
+                del symbols[end]
         name = self.maps[0][0].joined(symbols)
         frequency, sentence = None, None
         if places is not None:

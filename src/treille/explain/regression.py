@@ -107,9 +107,8 @@ def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, so
     confidence = -error if true is not None else np.abs(predicted - predicted.mean(axis=0)).max(axis=1)
     rows = choose(error if true is not None else None, confidence, source.most)
     which = "most unusual and the most usual predictions" if true is None else "largest and the smallest errors"
-    content = with_examples(
-        content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, f"the {which}"
-    )
+    drawn = drawn_for(task.model, X, wanted)
+    content = with_examples(content, task.model, X, source, rows, drawn, said, f"the {which}")
     return replace(content, known=true is not None)
 
 

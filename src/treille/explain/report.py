@@ -10,12 +10,14 @@ from typing import Any
 
 from treille.data import Strings
 from treille.data.aligned import leaf_batches
+from treille.data.format import count, seconds
 from treille.explain import training_report
 from treille.explain.outputs import listed_examples, size_of
 from treille.explain.page import Content, Page
 from treille.explain.shown_examples import MOST
 from treille.explain.tasks import Task
 from treille.io.errors import InputError
+from treille.kernels.parse import format_kernel
 
 TOO_GOOD = "These are the training examples: the figures are too good. Examples that the model has not seen show how good it is."
 NO_DATA = (
@@ -54,20 +56,35 @@ def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Source
         raise InputError("y was given without X: give the examples, too")
     if X is None and train is not None:
         (X, y), source = train, replace(source, training=True)
-    X, task = listed_examples(X), model.task()
-    content = training_report.of_model(model, task, source.warnings, train[0] if train is not None else X)
-    content = replace(content, name=source.name, unit=task.unit, commands=commands(task, source.model))
+    X, task, name = listed_examples(X), model.task(), type(model).__name__
+    curves, curves_note = training_report.convergence(model.report_, model.tol)
+    features, features_note = training_report.features(task, train[0] if train is not None else X)
+    trained = f"trained in {seconds(model.report_.seconds)}" if model.report_.seconds else "trained"
+    content = Content(
+        name=source.name,
+        title=f"{name}, {count(len(task.names), task.noun)}" if task.names else name,
+        kernel=format_kernel(model.plan_.kernel),
+        summary=sentence(trained),
+        banner=NO_DATA,
+        unit=task.unit,
+        convergence=curves,
+        convergence_note=curves_note,
+        features=features,
+        features_note=features_note,
+        plan=training_report.plan(model),
+        warnings=[*source.warnings, *training_report.of_training(model, task)],
+        commands=commands(task, source.model),
+    )
     if X is None:
-        return replace(content, summary=sentence(content.summary), banner=NO_DATA)
+        return content
     n = size_of(X)
     if n == 0:
-        raise InputError(
-            f"there are no {task.unit}s: a report needs at least one, or None for a report of the model alone"
-        )
+        expected = "a report needs at least one, or None for a report of the model alone"
+        raise InputError(f"there are no {task.unit}s: {expected}")
     content = replace(
         content,
-        title=training_report.titled(task, source.data),
-        summary=sentence(task.counted(X), source.how, content.summary),
+        title=f"{name} on {source.data}" if source.data else content.title,
+        summary=sentence(task.counted(X), source.how, trained),
         banner=TOO_GOOD if source.training else "",
         data=_statistics(model, X, n),
     )
@@ -79,9 +96,8 @@ def checked_pair(train: Any) -> tuple[Any, Any] | None:
     if train is None:
         return None
     if not isinstance(train, (tuple, list)) or len(train) != 2:
-        raise InputError(
-            f"train is {type(train).__name__}, expected a pair (X, y) of training examples and their labels"
-        )
+        expected = "a pair (X, y) of training examples and their labels"
+        raise InputError(f"train is {type(train).__name__}, expected {expected}")
     return listed_examples(train[0]), train[1]
 
 

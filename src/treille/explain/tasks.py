@@ -164,7 +164,7 @@ class Classification(Choice):
 
     any_class = True
     about_weights = (
-        "The largest weights in favour of each class; n-grams that overlap are joined, and their weights added."
+        "The largest weights in favour of each class; overlapping n-grams are joined, and their weights added."
     )
 
     def __init__(self, model: Any):

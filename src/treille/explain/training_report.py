@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -12,10 +11,9 @@ from markupsafe import Markup
 
 from treille.data.format import count, seconds, visible, visible_label
 from treille.explain.outputs import sample, size_of, some_of
-from treille.explain.page import Content, Feature, Panel
+from treille.explain.page import Feature, Panel
 from treille.explain.plots import Line, axis_of, plot
 from treille.explain.tasks import Task
-from treille.kernels.parse import format_kernel
 from treille.solvers.report import check_outcome
 
 MOST_FEATURES, FEWEST, ALL_FEATURES = 40, 10, 240  # of a class, and of all together: joining n-grams takes time
@@ -23,37 +21,6 @@ MOST_FRAGMENTS = 20
 MOST_READ = 1_000  # examples in which features are looked for
 MOST_CLASSES = 40
 SPREAD = 8  # from this ratio on, the objective is shown on a logarithmic axis
-
-
-def of_model(model: Any, task: Task, met: Sequence[str] = (), examples: Any = None) -> Content:
-    """The content of a report without examples; `examples` show where features occur."""
-    panel, note = convergence(model.report_, model.tol)
-    top, told = features(task, examples)
-    return Content(
-        name="",
-        title=titled(task),
-        kernel=format_kernel(model.plan_.kernel),
-        summary=trained_in(model.report_),
-        convergence=panel,
-        convergence_note=note,
-        features=top,
-        features_note=told,
-        plan=plan(model),
-        warnings=[*met, *of_training(model, task)],
-    )
-
-
-def titled(task: Task, data: str = "") -> str:
-    """The heading: the estimator, and the data or the number of classes."""
-    name = type(task.model).__name__
-    if data:
-        return f"{name} on {data}"
-    return name if not task.names else f"{name}, {count(len(task.names), task.noun)}"
-
-
-def trained_in(report: Any) -> str:
-    """How training ended, in few words."""
-    return f"trained in {seconds(report.seconds)}" if report.seconds else "trained"
 
 
 def plan(model: Any) -> dict[str, str]:
@@ -69,10 +36,8 @@ def plan(model: Any) -> dict[str, str]:
     reached = f"relative duality gap {report.relative_gap:.1e} (tol {model.tol:g})"
     if report.mistakes:  # a perceptron
         reached = f"{sum(report.mistakes):,} mistakes, {report.mistakes[-1]:,} in the last epoch"
-    chosen["training"] = (
-        f"{ended}, {reached}{several}, {count(report.epochs, 'epoch')}, {seconds(report.seconds)}, seed {report.seed}"
-    )
-    return chosen
+    spent = f"{count(report.epochs, 'epoch')}, {seconds(report.seconds)}, seed {report.seed}"
+    return chosen | {"training": f"{ended}, {reached}{several}, {spent}"}
 
 
 def of_training(model: Any, task: Task) -> list[str]:
@@ -94,10 +59,8 @@ def convergence(report: Any, tol: float) -> tuple[Panel | None, str]:
     """Primal and dual value over the seconds of training."""
     points = [p for p in report.history if all(isfinite(v) for v in p)]
     if len(points) < 2:
-        return (
-            None,
-            "The values during training were not recorded: the solver has none, or the model was read from a file.",
-        )
+        reason = "the solver has none, or the model was read from a file"
+        return None, f"The values during training were not recorded: {reason}."
     times, primal, dual = (np.array(column, float) for column in zip(*points, strict=True))
     log = float(dual[-1]) > 0 and float(primal.max()) > SPREAD * float(dual[-1])
     kept = dual > 0 if log else np.full(len(dual), True)

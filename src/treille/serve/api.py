@@ -62,13 +62,15 @@ class Served:
             return [self.predict([body])[0] for body in bodies]
         answers, first = list[bytes | RequestError](), 0
         for request in requests:
-            if isinstance(request, RequestError) or isinstance(together, RequestError):
-                answers.append(request if isinstance(request, RequestError) else together)
-                continue
-            last = first + len(request.examples)
-            found = {name: each[first:last] for name, each in together.items()}
-            answers.append(encoded(self._classes(found) | (one(found, 0) if request.single else found)))
-            first = last
+            if isinstance(request, RequestError):
+                answers.append(request)
+            elif isinstance(together, RequestError):
+                answers.append(together)
+            else:
+                last = first + len(request.examples)
+                found = {name: each[first:last] for name, each in together.items()}
+                answers.append(encoded(self._classes(found) | (one(found, 0) if request.single else found)))
+                first = last
         return answers
 
     def explain(self, bodies: Sequence[bytes]) -> list[bytes | RequestError]:

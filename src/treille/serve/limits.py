@@ -57,11 +57,8 @@ class Workers:
     async def run(self, work: Work, request: Any, size: int, seconds: float) -> Any:
         """What `work` returns for this request, from one of the threads."""
         if self.jobs >= self.limits.waiting + self.limits.threads:
-            raise RequestError(
-                503,
-                f"{self.jobs} requests are being answered or wait, the most allowed: try again",
-                {"Retry-After": "1"},
-            )
+            message = f"{self.jobs} requests are being answered or wait, the most allowed: try again"
+            raise RequestError(503, message, {"Retry-After": "1"})
         loop = asyncio.get_running_loop()
         job = Job(work, request, size, loop.create_future())
         self.jobs += 1

@@ -44,9 +44,8 @@ def check_length(headers: Mapping[str, str], most: int) -> None:
 
 def too_large(most: int) -> RequestError:
     """For a body of more bytes than allowed."""
-    return RequestError(
-        413, f"the body is longer than {most:,} bytes, the limit: send fewer examples", {"Connection": "close"}
-    )
+    message = f"the body is longer than {most:,} bytes, the limit: send fewer examples"
+    return RequestError(413, message, {"Connection": "close"})
 
 
 def parsed(body: bytes) -> dict[str, Any]:
