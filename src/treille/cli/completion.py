@@ -11,7 +11,7 @@ The script holds all names, so completion does not start Python. Print it again 
 
 import inspect
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import typer
@@ -50,9 +50,7 @@ def run(
 ) -> None:
     """Prints the script for a shell."""
     root: Any = context.find_root().command
-    groups: dict[str, dict[str, Any]] = {
-        name: each.commands for name, each in root.commands.items() if isinstance(each, TyperGroup)
-    }
+    groups = {name: each.commands for name, each in root.commands.items() if isinstance(each, TyperGroup)}
     commands = {name: each for name, each in root.commands.items() if name not in groups}
     commands |= {f"{group} {verb}": each for group, verbs in groups.items() for verb, each in verbs.items()}
     found = {path: list(_options(command)) for path, command in commands.items()}
@@ -72,7 +70,7 @@ def run(
         typer.echo(script, nl=False)
 
 
-def _helps(commands: dict[str, Any]) -> dict[str, str]:
+def _helps(commands: Mapping[str, Any]) -> dict[str, str]:
     """The first line of the help of each command."""
     return {name: command.help.strip().partition("\n")[0] for name, command in commands.items()}
 

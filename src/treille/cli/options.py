@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -113,18 +113,11 @@ class Reading:
 
     def options(self, kernel: Kernel | None) -> dict[str, Any]:
         """The options of `treille.io.read`."""
-        return {
-            "format": self.format,
-            "text": self.text,
-            "label": self.label,
-            "encoding": self.encoding,
-            "weights": self.weights,
-            "symbols": self.symbols,
-            "labels": self.labels,
-            "columns": tuple(kernel.reads.columns) if kernel else (),
-            "root_label": self.root_label,
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "alphabet"}
+        columns = tuple(kernel.reads.columns) if kernel else ()
+        return given | {
+            "columns": columns,
             "brackets": None if kernel is None or Trees in kernel.reads.kinds else False,
-            "skip_unlabelled": self.skip_unlabelled,
         }
 
     def chunks(

@@ -120,7 +120,7 @@ def _with_sentences(
     """The sentences with most errors, and some without."""
     lengths = np.diff(predicted.offsets)
     wrong = np.zeros(len(sentences), int) if true is None else errors_of(true, predicted)
-    order = np.lexsort((np.arange(len(wrong)), -wrong))
+    order = np.argsort(-wrong, kind="stable")
     n_wrong = min(int((wrong > 0).sum()), MOST_SENTENCES * 3 // 4)
     right = np.flatnonzero((wrong == 0) & (lengths > 0))[: MOST_SENTENCES - n_wrong]
     totals = defaultdict[str, Counter[str]](Counter)
