@@ -1,7 +1,5 @@
 """Pictures of graphs: components one after another, the nodes of each placed by their distances."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Pictures of weighted automata and lattices, from left to right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A layered layout of directed graphs: Sugiyama, Tagawa and Toda (1981), with a node of its own for the label of every arc."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

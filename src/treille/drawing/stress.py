@@ -1,7 +1,5 @@
 """Places of the nodes of a connected graph: least stress by stochastic gradient descent, Zheng, Pawar and Goodman (2018)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Elements of SVG: text made safe, estimates of its width, parts with their shares, and the document around them."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass

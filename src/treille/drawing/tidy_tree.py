@@ -1,7 +1,5 @@
 """Pictures of rooted, ordered trees: the tidy layout of Reingold and Tilford (1981), with nodes as wide as their labels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

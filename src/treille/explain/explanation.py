@@ -1,7 +1,5 @@
 """The explanation of one output: what each part of an example contributed."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Contributions on residues as a logo: letters as high as they contribute, upwards for a class, downwards against it."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Plots as inline SVG. Colours, widths and fonts are those of the page, by class: see `templates/report.css`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, isfinite, log10
 from typing import NamedTuple

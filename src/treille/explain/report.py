@@ -1,7 +1,5 @@
 """The report of a model: how good it is, what made its decisions, and how it was trained, on one page."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

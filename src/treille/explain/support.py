@@ -1,7 +1,5 @@
 """The shares of support examples in a score, for models that keep examples instead of weights of features."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

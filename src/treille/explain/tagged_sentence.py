@@ -1,7 +1,5 @@
 """Explanations of tagged sentences: what the features of each token contributed to the score of its tag."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

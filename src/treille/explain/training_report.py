@@ -1,7 +1,5 @@
 """What a report says about the model itself: its plan, how training ended, its features, and warnings."""
 
-from __future__ import annotations
-
 import warnings
 from math import isfinite
 from typing import Any

@@ -1,7 +1,5 @@
 """The server as a Starlette application."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -1,7 +1,5 @@
 """What every answer of the server has in common: the host is checked, headers protect browsers, and a line may be logged."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import time

@@ -1,7 +1,5 @@
 """Limits of a server, and the threads that do its work within them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

@@ -1,7 +1,5 @@
 """The description of the server in OpenAPI 3.1, for the model that it serves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import treille

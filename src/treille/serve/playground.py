@@ -1,7 +1,5 @@
 """The page to try a model: its HTML, style and script, and sample examples on it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """The bodies of requests, read and checked."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
