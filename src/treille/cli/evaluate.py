@@ -31,7 +31,8 @@ from treille.cli.options import Reading, option
 from treille.cli.pages import check_report, names_of
 from treille.cli.predicting import Chunk, predicted, written
 from treille.data.format import count, one_line, visible_label
-from treille.explain.report import Source, write_report
+from treille.explain.page import Source
+from treille.explain.report import write_report
 from treille.explain.scores import Scores, area, measure_pairs, positive_class
 from treille.io import Examples
 from treille.kernels import Kernel

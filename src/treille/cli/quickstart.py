@@ -28,8 +28,8 @@ from treille.cli.pages import check_report
 from treille.cli.training import fit, part_split
 from treille.data.format import count
 from treille.datasets import flow_graph, functions
-from treille.explain.page import Cell, Content, Page, Table
-from treille.explain.report import Source, report_content
+from treille.explain.page import Cell, Content, Page, Source, Table
+from treille.explain.report import report_content
 from treille.io.graphs import format_graph
 from treille.kernels import EdgeHistogram, Kernel, Subpath
 from treille.kernels.parse import format_kernel

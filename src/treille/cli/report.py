@@ -23,7 +23,8 @@ from treille.cli.options import Reading, argument, option
 from treille.cli.pages import check_report, names_of
 from treille.cli.tag import sentences
 from treille.data.base import readable_size
-from treille.explain.report import Source, write_report
+from treille.explain.page import Source
+from treille.explain.report import write_report
 from treille.tagging import Sentences
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -19,15 +19,12 @@ from sklearn.svm import LinearSVC
 from treille.data import Strings
 from treille.data.format import class_counts, listed, shares, visible_label
 from treille.explain.outputs import label_name, sample, size_of, some_of
-from treille.explain.page import Cell, Confusion, Content, Figure, Panel, Table
+from treille.explain.page import Cell, Confusion, Content, Figure, Panel, Source, Table
 from treille.explain.plots import Axis, Line, plot, thinned
 from treille.explain.scores import Scores, area, measure, positive_class, unknown_labels
 from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Choice
 from treille.io.errors import InputError
-
-if TYPE_CHECKING:
-    from treille.explain.report import Source
 
 MOST_CLASSES = 20  # in the confusion matrix
 MOST_CURVES = 12

@@ -24,6 +24,20 @@ LABEL_WIDTH = 80
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+@dataclass(frozen=True)
+class Source:
+    """Where the examples of a report come from, and what else the page says about them."""
+
+    data: str = ""  # the file
+    how: str = ""  # how the examples were held out
+    training: bool = False  # whether the model was trained on these examples
+    names: Sequence[str] | None = None  # of the examples
+    model: str = "model.treille"  # the model's file, for the commands
+    warnings: Sequence[str] = ()
+    name: str = ""  # of this part, on a page of several models
+    most: int = 200  # examples, at most
+
+
 class Bar(NamedTuple):
     """A number with a bar: of the model, or of a baseline beside it."""
 

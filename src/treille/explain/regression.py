@@ -1,22 +1,17 @@
 """The report of a regressor: errors, and predicted against true values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
 from treille.explain.outputs import sample
-from treille.explain.page import Content, Figure, Panel
+from treille.explain.page import Content, Figure, Panel, Source
 from treille.explain.plots import Line, axis_of, plot
 from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Regression
 from treille.io.errors import InputError
-
-if TYPE_CHECKING:
-    from treille.explain.report import Source
 
 MOST_DOTS = 2_000
 MOST_TARGETS = 6

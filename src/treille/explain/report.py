@@ -1,8 +1,7 @@
 """The report of a model: how good it is, what made its decisions, and how it was trained, on one page."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 from typing import Any
 
@@ -11,8 +10,7 @@ from treille.data.aligned import leaf_batches
 from treille.data.format import count, seconds
 from treille.explain import training_report
 from treille.explain.outputs import listed_examples, size_of
-from treille.explain.page import Content, Page
-from treille.explain.shown_examples import MOST
+from treille.explain.page import Content, Page, Source
 from treille.explain.tasks import Task
 from treille.io.errors import InputError
 from treille.kernels.parse import format_kernel
@@ -22,20 +20,6 @@ NO_DATA = (
     "There are no examples: this page shows what the model itself knows. Give examples for scores and explanations: "
     "model.write_report(X, y, path), or treille report MODEL FILE."
 )
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the examples of a report come from, and what else the page says about them."""
-
-    data: str = ""  # the file
-    how: str = ""  # how the examples were held out
-    training: bool = False  # whether the model was trained on these examples
-    names: Sequence[str] | None = None  # of the examples
-    model: str = "model.treille"  # the model's file, for the commands
-    warnings: Sequence[str] = ()
-    name: str = ""  # of this part, on a page of several models
-    most: int = MOST  # examples
 
 
 def write_report(

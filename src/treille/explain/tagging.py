@@ -1,11 +1,9 @@
 """The report of a tagger: scores of chunks, confused tags, and sentences with their errors."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -14,7 +12,7 @@ from treille.data.alphabet import align
 from treille.data.format import class_counts, count, shares, visible, visible_label
 from treille.explain.classification import class_row, confusion
 from treille.explain.highlighting import highlighted_sentence
-from treille.explain.page import Content, Feature, Figure, Highlight, Table
+from treille.explain.page import Content, Feature, Figure, Highlight, Source, Table
 from treille.explain.scores import measure
 from treille.explain.shown_examples import with_examples
 from treille.explain.tagged_sentence import TaggedSentence
@@ -22,9 +20,6 @@ from treille.explain.tasks import Tagging
 from treille.io.errors import InputError
 from treille.tagging import Sentences, chunk_scores
 from treille.tagging.sentences import Column, one_column
-
-if TYPE_CHECKING:
-    from treille.explain.report import Source
 
 MOST_SENTENCES = 100
 MOST_FEATURES = 40

@@ -19,8 +19,7 @@ from treille.tagging.templates import described, template_texts
 
 if TYPE_CHECKING:
     from treille.explain.explanation import Explained
-    from treille.explain.page import Content
-    from treille.explain.report import Source
+    from treille.explain.page import Content, Source
 
 SINGULAR = {"labels": "label", "values": "value"}
 

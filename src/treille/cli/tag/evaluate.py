@@ -20,7 +20,8 @@ from treille.cli.console import Printer
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.data.format import visible_label
-from treille.explain.report import Source, write_report
+from treille.explain.page import Source
+from treille.explain.report import write_report
 from treille.explain.tagging import texts_of
 from treille.tagging import ChunkScores, Sentences, chunk_scores
 

@@ -35,7 +35,8 @@ from treille.cli.tag.evaluate import TagScores, compare
 from treille.cli.tag.sentences import Tagged
 from treille.cli.training import NOT_CONVERGED, check_scoring, checked, fit, saved, warn_gap
 from treille.data.format import class_counts, listed
-from treille.explain.report import Source, write_report
+from treille.explain.page import Source
+from treille.explain.report import write_report
 from treille.explain.tagging import texts_of
 from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
