@@ -14,7 +14,7 @@ OneClassSVM expects the labels 1 for inliers and -1 for outliers.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +29,8 @@ from treille.cli.console import Printer, aligned
 from treille.cli.models import check_writable, load_model, refuse_tagger, warn_unknown
 from treille.cli.options import Reading, option
 from treille.cli.pages import check_report, names_of
-from treille.cli.predicting import Chunk, predicted, written
-from treille.data.format import count, one_line, visible_label
+from treille.cli.predicting import Chunk, predicted, table_line, written
+from treille.data.format import count, visible_label
 from treille.explain.page import Source
 from treille.explain.report import write_report
 from treille.explain.scores import Scores, area, measure_pairs, positive_class
@@ -63,10 +63,10 @@ def run(
     chunks = predicted(printer, labelled, reading, kernel, task.scores if names else estimator.predict, files[0])
     tally = _Classes(names, printer.json) if names else _Numbers()
     with written(output, "table") if output is not None else nullcontext(lambda lines: None) as write:
-        write([_line(["id", "label", "predicted", *names])])
+        write([table_line(["id", "label", "predicted", *names])])
         for chunk in chunks:
             ids = chunk.examples.ids or [str(i) for i in range(n + 1, n + len(chunk.examples) + 1)]
-            write(map(_line, zip(ids, *tally.add(ids, chunk), strict=True)))
+            write(map(table_line, zip(ids, *tally.add(ids, chunk), strict=True)))
             n += len(ids)
         examples, source = chunk.examples, chunk.examples.input or chunk.examples.source
         value = {"model": str(model), "file": source, "examples": n} | tally.result(printer, source, hint)
@@ -163,11 +163,6 @@ class _Numbers:
         printer.print(f"R2 {shown} on {count(len(truth), 'example')}", style="bold")
         printer.print(f"mean absolute error {absolute:.4g}, root mean squared error {root:.4g}")
         return {"r2": r2, "mean_absolute_error": absolute, "root_mean_squared_error": root}
-
-
-def _line(cells: Iterable[Any]) -> str:
-    """A line of the table."""
-    return "\t".join(one_line(cell) if isinstance(cell, str) else f"{cell:.6g}" for cell in cells) + "\n"
 
 
 def _hint(names: list[str], label: str | None) -> str:

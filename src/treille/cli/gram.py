@@ -27,7 +27,6 @@ import numpy as np
 import typer
 
 from treille.cli import options
-from treille.cli.console import Printer
 from treille.cli.matrices import BESIDE, check_output, label_numbers, write_lines, write_names
 from treille.cli.options import flag, kernel_option, option
 from treille.data.base import readable_size
@@ -71,16 +70,19 @@ def run(
             K = _distances(K, chosen, left, right, n_jobs)
     with printer.busy(f"writing {output}"):
         written = _write(output, K, data.examples, others.labels if others is not None else [])
-    value = {
+    low, high = float(K.min()), float(K.max())
+    value: dict[str, Any] = {
         "file": data.examples.source,
         "against": others and others.examples.source,
         "kernel": format_kernel(chosen),
         "values": "distances" if distance else "similarities",
         "shape": list(K.shape),
-        "range": [float(K.min()), float(K.max())],
+        "range": [low, high],
         "written": [str(path) for path in written],
     }
-    _print(printer, value, output)
+    printer.field("kernel", value["kernel"])
+    printer.field("matrix", f"{K.shape[0]:,} x {K.shape[1]:,} {value['values']}, {low:.4g} to {high:.4g}")
+    printer.field("written", f"{', '.join(value['written'])}, {readable_size(output.stat().st_size)}")
     printer.result(value)
 
 
@@ -132,10 +134,3 @@ def _names(examples: Examples) -> list[str]:
     names = ["_".join(label.split()) for label in examples.labels]
     often = Counter(names)
     return [name if often[name] == 1 else f"{name}_{i}" for i, name in enumerate(names, 1)]
-
-
-def _print(printer: Printer, value: dict[str, Any], output: Path) -> None:
-    low, high = value["range"]
-    printer.field("kernel", value["kernel"])
-    printer.field("matrix", f"{value['shape'][0]:,} x {value['shape'][1]:,} {value['values']}, {low:.4g} to {high:.4g}")
-    printer.field("written", f"{', '.join(value['written'])}, {readable_size(output.stat().st_size)}")

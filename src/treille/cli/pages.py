@@ -12,7 +12,7 @@ from treille import InputError
 from treille.cli.models import check_writable
 from treille.cli.options import Data
 from treille.cli.training import HeldOut, Splits, TrainingJob, fit
-from treille.explain.outputs import some_of
+from treille.explain.examples import some_of
 from treille.explain.page import Source
 from treille.explain.report import write_report
 from treille.io import Examples

@@ -23,14 +23,13 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from treille.cli import options
 from treille.cli.models import check_writable, load_model, refuse_tagger
 from treille.cli.options import flag, option
-from treille.cli.predicting import predicted, written
-from treille.data.format import class_counts, count, one_line, shares
+from treille.cli.predicting import predicted, table_line, written
+from treille.data.format import class_counts, count, shares
 from treille.explain.tasks import Task
 
 STANDARD_OUTPUT = "-"
@@ -71,8 +70,7 @@ def run(
                 if examples.format == "lines" and "\t" in examples.X[0]:
                     no_labels = "there are tabs, but no labels are read: each whole line was taken as a text"
                     printer.warn(f"{examples.source}: {no_labels}")
-                words = [*(["id"] if examples.ids else []), "label", *map(one_line, table)]
-                header = ["\t".join(words) + "\n"] if table else []
+                header = [table_line([*(["id"] if examples.ids else []), "label", *table])] if table else []
             labels = [names[k] for k in found.argmax(axis=1)] if names else []
             counts.update(labels)
             if printer.json and path is None:
@@ -82,7 +80,8 @@ def run(
                         lists[name].append(dumps(items)[1:-1])
             else:
                 numbers = found.reshape(len(found), -1)[:, : None if table or not names else 0]
-                lines = _lines(examples.ids, labels, numbers, 6 if names else 10)
+                columns = [*filter(None, (examples.ids, labels)), *numbers.T.tolist()]
+                lines = (table_line(cells, 6 if names else 10) for cells in zip(*columns, strict=True))
                 write(lines if n else chain(header, lines))
             n += len(examples)
     value: dict[str, Any] = {"model": str(model), "file": source, "examples": n}
@@ -120,10 +119,3 @@ def _object(value: dict[str, Any], lists: dict[str, list[str]]) -> Iterator[str]
             yield (", " if i else "") + piece
         yield "]"
     yield "}\n"
-
-
-def _lines(ids: list[str] | None, labels: list[str], numbers: np.ndarray, digits: int) -> Iterator[str]:
-    """One line per example: the id, the label and the numbers that it has, separated by tabs."""
-    for i, row in enumerate(numbers.tolist()):
-        words = [*([ids[i]] if ids else []), *([labels[i]] if labels else [])]
-        yield "\t".join([*map(one_line, words), *(f"{value:.{digits}g}" for value in row)]) + "\n"

@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 
 from treille.data import Strings
 from treille.data.format import class_counts, listed, shares, visible_label
-from treille.explain.outputs import label_name, sample, size_of, some_of
+from treille.explain.examples import label_name, sample, size_of, some_of
 from treille.explain.page import Cell, Confusion, Content, Figure, Panel, Source, Table
 from treille.explain.plots import Axis, Line, plot, thinned
 from treille.explain.scores import Scores, area, measure, positive_class, unknown_labels

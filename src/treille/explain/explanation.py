@@ -214,12 +214,10 @@ def explanations(
 ) -> list[Explanation]:
     """One for each example X of a batch; by support example where there are no contributions by part."""
     examples = [X[i] if isinstance(X, Sequence) else None for i in range(len(batch))]
-    supports = [None] * len(batch) if support is None else support
     if found is None:
         return [
             Explanation(own.shares(), np.zeros_like(intercept), intercept, classes, (), example, (), True, own)
-            for example, own in zip(examples, supports, strict=True)
-            if own is not None
+            for example, own in zip(examples, support or [], strict=True)
         ]
     leaves = leaf_batches(batch)
     read = [(name, *found.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in found.shares]
@@ -232,5 +230,5 @@ def explanations(
         own = tuple(columns) if len(leaves) > 1 else ()
         places = tuple((leaf, i) for _, leaf, _ in read)
         parts = np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
-        explained.append(Explanation(*parts, support_shares=supports[i]))
+        explained.append(Explanation(*parts, support_shares=support and support[i]))
     return explained

@@ -78,13 +78,6 @@ def stylesheet() -> str:
     return (Path(__file__).parent / "templates" / "highlighting.css").read_text("utf-8")
 
 
-def span(text: str, value: float, most: float) -> str:
-    """A text with its colour, and its contribution as a hint."""
-    if abs(value) < 0.005 * most:
-        return escape(text)
-    return f'<span {_attributes(value, most)} title="{value:+.3g}">{escape(text)}</span>'
-
-
 def bars(parts: Sequence[tuple[str, float]], most: float | None = None, count: int = MOST_BARS) -> str:
     """A table of the parts that contribute most, by size: name, bar, number.
 
@@ -121,17 +114,17 @@ def _attributes(value: float, most: float) -> str:
 
 def _column(names: list[str], values: np.ndarray, most: float, leaf: tuple[Batch, int] | None) -> str:
     """The parts of one column, in the way that its kind is highlighted."""
-    batch = None if leaf is None else leaf[0]
+    batch, i = leaf or (None, 0)
     if isinstance(batch, Strings) and len(names):
-        if not TextUnit.of(batch.unit).separator and all(len(name) == 1 for name in names):
+        joint = " " if TextUnit.of(batch.unit).separator else ""
+        if not joint and all(len(name) == 1 for name in names):
             return _sequence("".join(names), values, batch)
         pieces = [(visible(name, blanks=False), float(v)) for name, v in zip(names, values, strict=True)]
-        joint = " " if TextUnit.of(batch.unit).separator else ""
         return _tokens(pieces, most, joint)
-    if leaf is not None and len(names):
-        drawing = leaf[0].svg(leaf[1], values / most, [f"{value:+.3g}" for value in values])
+    if batch is not None and len(names):
+        drawing = batch.svg(i, values / most, [f"{value:+.3g}" for value in values])
         if drawing is not None:
-            return f'<div class="scroll" tabindex="0" role="group" aria-label="{leaf[0].title}">{drawing}</div>'
+            return f'<div class="scroll" tabindex="0" role="group" aria-label="{batch.title}">{drawing}</div>'
     return bars(list(zip(names, values.tolist(), strict=True)), most)
 
 
@@ -165,21 +158,19 @@ def _runs(text: str, values: np.ndarray, most: float) -> str:
     sums = np.add.reduceat(values, cuts[:-1]).tolist()
     pieces = []
     for (a, b), step, total in zip(pairwise(cuts), steps[cuts[:-1]].tolist(), sums, strict=True):
-        shown = escape(_readable(text[a:b]))
+        shown = escape("\n".join(visible(line, blanks=False) for line in text[a:b].split("\n")))  # ends of lines stay
         side = _attributes(step / STEPS, 1.0)
         pieces.append(f'<span {side} title="{total:+.2g}">{shown}</span>' if step else shown)
     return "".join(pieces)
 
 
-def _readable(text: str) -> str:
-    """Ends of lines stay; other characters that have no glyph are escaped."""
-    return text if text.isprintable() else "\n".join(visible(line, blanks=False) for line in text.split("\n"))
-
-
 def _tokens(pieces: Sequence[tuple[str, float]], most: float, joint: str) -> str:
     limit = MOST_CHARACTERS // 4
     kept = set(np.argsort([-abs(value) for _, value in pieces], kind="stable")[:limit].tolist())
-    shown = [span(text, value, most) for k, (text, value) in enumerate(pieces) if k in kept]
+    shown = []
+    for text, value in (pieces[k] for k in sorted(kept)):
+        coloured = f'<span {_attributes(value, most)} title="{value:+.3g}">{escape(text)}</span>'
+        shown.append(coloured if abs(value) >= 0.005 * most else escape(text))
     more = note(f"{limit:,} of {len(pieces):,} symbols: those that contribute most") if len(pieces) > limit else ""
     return f'<div class="text">{joint.join(shown)}</div>{more}'
 

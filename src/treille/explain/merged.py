@@ -211,12 +211,11 @@ class _Pool:
                 mutual = (ends if right else begins).get(shared) == edge
                 if new is None or new in taken or not mutual or self._ids[new] in used:
                     break
-                if self.weights[self._ids[new]] < ALIKE * self.weights[self._ids[tuple(gram)]]:
-                    break
-                if self.unit.separator == "" and str(new[-1] if right else new[0]).isspace():
+                symbol, least = new[-1 if right else 0], ALIKE * self.weights[self._ids[tuple(gram)]]
+                if self.weights[self._ids[new]] < least or (self.unit.separator == "" and str(symbol).isspace()):
                     break
                 taken.add(new)
-                symbols = [*symbols, new[-1]] if right else [new[0], *symbols]
+                symbols = [*symbols, symbol] if right else [symbol, *symbols]
         return symbols
 
     def in_examples(self, gram: list[Any], places: _Places) -> list[Any] | None:

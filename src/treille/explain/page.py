@@ -191,18 +191,8 @@ class Page:
         """The whole page."""
         css, script = _asset("palette.css") + stylesheet() + _asset("report.css"), _asset("report.js")
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        return (
-            _environment()
-            .get_template("report.html")
-            .render(
-                page=self,
-                css=Markup(css),
-                script=Markup(script),
-                digest=digest,
-                version=version("treille"),
-                date=datetime.now(timezone.utc),
-            )
-        )
+        parts = {"css": Markup(css), "script": Markup(script), "digest": digest, "version": version("treille")}
+        return _environment().get_template("report.html").render(parts, page=self, date=datetime.now(timezone.utc))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
-from treille.explain.outputs import sample
+from treille.explain.examples import sample
 from treille.explain.page import Content, Figure, Panel, Source
 from treille.explain.plots import Line, axis_of, plot
 from treille.explain.shown_examples import choose, drawn_for, with_examples
@@ -22,8 +22,7 @@ def numbers_of(y: Any, predicted: np.ndarray) -> np.ndarray | None:
     """The true numbers, one column for each target."""
     if y is None:
         return None
-    true = np.asarray(y, np.float64)
-    true = true[:, None] if true.ndim == 1 else true
+    true = _columns(y)
     if true.shape != predicted.shape:
         raise InputError(f"y has the shape {true.shape}, expected {predicted.shape}: one row for each example")
     return true
@@ -75,12 +74,10 @@ def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
 
 def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, source: Source) -> Content:
     """The content of a report with errors, plots and examples of a regressor."""
-    predicted = np.asarray(task.model.predict(X), np.float64)
-    predicted = predicted[:, None] if predicted.ndim == 1 else predicted
+    predicted = _columns(task.model.predict(X))
     true = numbers_of(y, predicted)
     if true is not None:
-        trained = None if train is None or train[1] is None else np.asarray(train[1], np.float64)
-        trained = trained[:, None] if trained is not None and trained.ndim == 1 else trained
+        trained = None if train is None or train[1] is None else _columns(train[1])
         shown, note = figures(true, predicted, trained)
         content = replace(content, figures=shown, figures_note=note, curves=scatter(true, predicted))
         content = replace(content, curves_title="Predicted and true values", legend=LEGEND)
@@ -105,6 +102,11 @@ def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, so
     drawn = drawn_for(task.model, X, wanted)
     content = with_examples(content, task.model, X, source, rows, drawn, said, f"the {which}")
     return replace(content, known=true is not None)
+
+
+def _columns(numbers: Any) -> np.ndarray:
+    """One column for each target."""
+    return np.asarray(numbers, np.float64).reshape(len(numbers), -1)
 
 
 def _numbers(values: np.ndarray) -> str:

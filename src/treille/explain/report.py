@@ -9,7 +9,7 @@ from treille.data import Strings
 from treille.data.aligned import leaf_batches
 from treille.data.format import count, seconds
 from treille.explain import training_report
-from treille.explain.outputs import listed_examples, size_of
+from treille.explain.examples import listed_examples, size_of
 from treille.explain.page import Content, Page, Source
 from treille.explain.tasks import Task
 from treille.io.errors import InputError

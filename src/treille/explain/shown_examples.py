@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from treille.data.format import clipped, count, visible
+from treille.data.format import count
+from treille.explain.examples import size_of, some_of
 from treille.explain.explanation import Explained, Explanation
-from treille.explain.outputs import size_of, some_of
+from treille.explain.highlighting import bars
 from treille.explain.page import Content, Example, Highlight, Source
 from treille.explain.support import example_name
 from treille.io.errors import InputError
@@ -100,15 +101,9 @@ def highlight(found: Explanation, label: Any) -> Markup:
         return Markup('<p class="empty">(empty: the score is the intercept)</p>')
     if len(found.names) <= MOST_PARTS:
         return Markup(DRAWING.sub(_scaled, found.html(label)))
-    parts = found.parts(label, LISTED)
-    rows = Markup("").join(
-        Markup('<li><span class="{}">{:+.3g}</span> {}</li>').format(
-            "gain" if part.contribution > 0 else "loss", part.contribution, clipped(visible(part.name), 80)
-        )
-        for part in parts
-    )
-    head = f"{count(len(found.names), 'part')}, too many to highlight; the {len(parts)} that contribute most:"
-    return Markup('<p class="empty">{}</p><ul class="parts">{}</ul>').format(head, rows)
+    head = f"{count(len(found.names), 'part')}, too many to highlight; those that contribute most:"
+    listed = Markup(bars(found.parts(label), count=LISTED))
+    return Markup('<p class="empty">{}</p><div class="highlighted">{}</div>').format(head, listed)
 
 
 def _scaled(match: re.Match[str]) -> str:

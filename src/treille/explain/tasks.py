@@ -10,7 +10,7 @@ from scipy.special import log_expit, logsumexp
 
 from treille.data import Batch
 from treille.data.format import count, listed, visible_label
-from treille.explain.outputs import label_name, size_of
+from treille.explain.examples import label_name, size_of
 from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.spaces.functions import LinearFunctions
@@ -163,7 +163,7 @@ class Classification(Choice):
 
     any_class = True
     about_weights = (
-        "The largest weights in favour of each class; overlapping n-grams are joined, and their weights added."
+        "The largest weights in favour of each class; n-grams that overlap are joined, and their weights added."
     )
 
     def __init__(self, model: Any):
@@ -258,10 +258,9 @@ class Tagging(Task):
     def facts(self) -> tuple[dict[str, str], dict[str, Any]]:
         features, n = self.model.features_, self.model.features_.n_columns
         columns = [*("word", "pos")[:n], *(f"x{j}" for j in range(2, n))]
+        reads = f"columns of tokens: {', '.join(columns)}"
         fields = {
-            "reads": "features of tokens, as CRFsuite does"
-            if features.reads_items
-            else f"columns of tokens: {', '.join(columns)}",
+            "reads": "features of tokens, as CRFsuite does" if features.reads_items else reads,
             "tags": f"{listed([visible_label(tag) for tag in self.names], 20)}: {self.scheme}",
             "features": self.token_features,
             "sizes": self.model.plan_.sizes,

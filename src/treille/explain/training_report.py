@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from treille.data.format import count, seconds, visible, visible_label
-from treille.explain.outputs import sample, size_of, some_of
+from treille.explain.examples import sample, size_of, some_of
 from treille.explain.page import Feature, Panel
 from treille.explain.plots import Line, axis_of, plot
 from treille.explain.tasks import Task

@@ -63,7 +63,9 @@ class Workers:
         with self._changed:
             self._queue.append(job)
             if len(self._threads) < self.limits.threads:
-                self._start()
+                name = f"treille-worker-{len(self._threads)}"
+                self._threads.append(threading.Thread(target=self._serve, name=name, daemon=True))
+                self._threads[-1].start()
             self._changed.notify()
         end = loop.call_later(seconds, self._expire, job)  # much cheaper than asyncio.wait_for
         try:
@@ -81,11 +83,6 @@ class Workers:
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
-
-    def _start(self) -> None:
-        thread = threading.Thread(target=self._serve, name=f"treille-worker-{len(self._threads)}", daemon=True)
-        self._threads.append(thread)
-        thread.start()
 
     def _serve(self) -> None:
         while True:

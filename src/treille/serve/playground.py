@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 import treille
 from treille.kernels.parse import format_kernel
 from treille.serve.api import Served
-from treille.serve.kinds import COLUMNS, SENTENCES, Reader
+from treille.serve.kinds import SENTENCES, Reader
 
 STYLES = (
     ("treille.explain", "palette.css"),
@@ -34,8 +34,9 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
     environment = Environment(
         loader=PackageLoader("treille.serve", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    readers = served.reader.columns if served.reader.kind == COLUMNS else {"": served.reader}
-    kind = "columns" if served.reader.kind == COLUMNS else "tags" if served.reader.kind == SENTENCES else "parts"
+    readers, kind = served.reader.columns or {"": served.reader}, "columns" if served.reader.columns else "parts"
+    if served.reader.kind == SENTENCES:
+        kind = "tags"
     fields = [
         {"name": name, "kind": reader.kind, "hint": _hint(reader), "columns": reader.n_columns}
         for name, reader in readers.items()
