@@ -93,7 +93,7 @@ def _examples(
 
 
 class _Classes:
-    """How often a classifier predicts each label for each true one and, of two classes, all scores."""
+    """Counts how often a classifier predicts each label for each true one; for two classes, it keeps all scores."""
 
     def __init__(self, names: list[str], lists_wrong: bool):
         self.names, self.lists_wrong, self.wrong = names, lists_wrong, list[dict[str, str]]()
@@ -166,7 +166,7 @@ class _Numbers:
 
 
 def _hint(names: list[str], label: str | None) -> str:
-    """For a model of one value against the rest, what its --label must have been."""
+    """A hint at the --label that a model of one value against the rest was trained with."""
     positive = positive_class(names, [])
     if "=" in (label or "") or f"not {positive}" not in names:
         return ""

@@ -87,7 +87,7 @@ def run(
 
 
 def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int) -> np.ndarray:
-    """In place: a matrix may fill the memory."""
+    """Replaces kernel values by distances, in place: a matrix may fill the memory."""
     if right is None:
         rows = columns = K.diagonal().copy()
     elif kernel.needs_features:  # fitted on the columns, as K is
@@ -114,7 +114,7 @@ def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[s
 
 
 def _libsvm(K: np.ndarray, examples: Examples, other_labels: list[str]) -> Iterator[str]:
-    """Examples are counted from 1: ``label 0:i 1:K(i, 1) 2:K(i, 2) ...``; classes over both files, to agree between them."""
+    """Lines ``label 0:i 1:K(i, 1) 2:K(i, 2) ...``, counted from 1. Classes are numbered over both files, so that they agree."""
     for i, label in enumerate(label_numbers(examples.labels, len(K), other_labels)):
         yield f"{label:.17g} 0:{i + 1} " + " ".join(f"{j}:{value:.17g}" for j, value in enumerate(K[i].tolist(), 1))
 
@@ -126,7 +126,7 @@ def _phylip(K: np.ndarray, examples: Examples) -> Iterator[str]:
 
 
 def _names(examples: Examples) -> list[str]:
-    """Ids or labels with no blanks, numbered where one occurs twice; numbers alone where there are none."""
+    """Ids or labels without blanks, numbered where one occurs twice; plain numbers if the file has neither."""
     if examples.ids is not None:
         return ["_".join(id.split()) for id in examples.ids]
     if examples.labels is None:

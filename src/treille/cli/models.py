@@ -44,7 +44,7 @@ def load_model(path: Path, data: Sequence[str] = ()) -> Any:
 
 
 def refuse_tagger(model: Any, path: Path, verb: str) -> None:
-    """For commands of single examples: refuses a model of sentences, and names the command for it."""
+    """Refuses a model that tags sentences where the command is for single examples, and names the right command."""
     command = model.task().commands[verb]
     if command != verb:
         raise InputError(f"{path}: is a model that tags sentences: use 'treille {command} {path} FILE'")

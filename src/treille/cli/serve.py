@@ -110,7 +110,7 @@ def _logged(line: str) -> None:
 
 
 def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> list[Any]:
-    """The first examples of a file, for the page, called by their label and how they begin."""
+    """The first examples of a file, for the page, named by their number, id, label and beginning."""
     from treille.serve.kinds import reader_of
     from treille.serve.playground import Sample
 

@@ -1,4 +1,4 @@
-"""A layered layout of directed graphs: Sugiyama, Tagawa and Toda (1981), with a node of its own for the label of every arc."""
+"""A layered layout of directed graphs: Sugiyama, Tagawa and Toda (1981), with an extra node for the label of every arc."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def count_items(n_states: int, sources: np.ndarray, targets: np.ndarray) -> int:
 def lay_out(
     n_states: int, sources: np.ndarray, targets: np.ndarray, state_height: float, label_height: float
 ) -> Layers:
-    """Layers by longest paths, order by barycentres, then heights as close to those of the neighbours as order and space allow.
+    """Layers by longest paths, order by barycentres, then heights as close to the neighbours' heights as order and space allow.
 
     Arcs from a state to itself must have been removed. Deterministic. O(sweeps * items).
 

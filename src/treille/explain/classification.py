@@ -90,7 +90,7 @@ class Predictions:
 def figures(
     found: Predictions, X: Any, trained: tuple[Any, Sequence[str]] | None, of_texts: bool
 ) -> tuple[list[Figure], str, Scores]:
-    """Headline figures with those of baselines, a note on these, and the scores."""
+    """Headline figures of the model and of baselines, a note on the baselines, and the scores."""
     assert found.truth is not None
     truth, labels, note = found.truth, trained[1] if trained else found.truth, ""
     positive = positive_class(found.names, labels)

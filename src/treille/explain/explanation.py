@@ -38,7 +38,7 @@ class Explained(ABC):
 
     @abstractmethod
     def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
-        """What notebooks and pages show; `name` is that of the example."""
+        """What notebooks and pages show; `name` is the name of the example."""
 
     def drawn(self, label: Any = None) -> dict[str, Any]:
         """JSON values: `html`, and for a text its words, or runs of characters, with their contributions."""

@@ -48,7 +48,7 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure:
-    """A headline figure: the model's bar first, then those of the baselines."""
+    """A headline figure, with a bar for the model and for each baseline."""
 
     name: str
     text: str

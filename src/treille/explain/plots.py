@@ -1,4 +1,4 @@
-"""Plots as inline SVG. Colours, widths and fonts are those of the page, by class: see `templates/report.css`."""
+"""Plots as inline SVG. The page sets colours, widths and fonts by class: see `templates/report.css`."""
 
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, isfinite, log10
@@ -80,7 +80,7 @@ def round_values(low: float, high: float, about: int = 5) -> list[float]:
 def plot(
     title: str, x: Axis, y: Axis, lines: Sequence[Line], *, points: bool = False, diagonal: bool = False
 ) -> Markup:
-    """Lines, or points, on two axes; `diagonal` adds that of equal values."""
+    """Lines, or points, on two axes; `diagonal` adds the line of equal values."""
     ends = [max(x.low, y.low), min(x.high, y.high)]
     parts = [_grid(x, y), *([_drawn(Line("diagonal", ends, ends), x, y, False)] if diagonal else [])]
     parts += [_drawn(line, x, y, points) for line in lines]

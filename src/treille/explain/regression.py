@@ -29,7 +29,7 @@ def numbers_of(y: Any, predicted: np.ndarray) -> np.ndarray | None:
 
 
 def figures(true: np.ndarray, predicted: np.ndarray, trained: np.ndarray | None) -> tuple[list[Figure], str]:
-    """R2 and errors, with those of the mean beside them; of several targets, the mean over them."""
+    """R2 and errors of the model and of the mean as a baseline, averaged over targets."""
     guess = np.tile((true if trained is None else trained).mean(axis=0), (len(true), 1))
     pair = {"this model": predicted, "always the mean": guess}
     shown = []

@@ -45,7 +45,7 @@ class SupportShares:
 
 
 def support_shares(functions: DecisionFunctions, batch: Batch, n_jobs: int | None = None) -> list[SupportShares] | None:
-    """Of every example of a batch; None for functions that are weights of features."""
+    """The shares for every example of a batch; None for functions that are weights of features."""
     if not isinstance(functions, KernelFunctions):
         return None
     values = functions.kernel.gram(batch, functions.support, n_jobs)

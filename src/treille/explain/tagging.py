@@ -78,7 +78,7 @@ def _scored(
 
 
 def _baselines(sentences: Sentences, true: Sentences, train: Any) -> dict[str, Sentences]:
-    """Other taggings: with training sentences, the most frequent tag of each word; the most frequent of all."""
+    """Taggings by baselines: the most frequent tag and, with training sentences, the most frequent tag of each word."""
     others = {}
     tags = texts_of(true if train is None else one_column(train[1], "tag"))
     most = Counter(sorted(tags)).most_common(1)[0][0]

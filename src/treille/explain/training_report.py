@@ -39,7 +39,7 @@ def plan(model: Any) -> dict[str, str]:
 
 
 def of_training(model: Any, task: Task) -> list[str]:
-    """Warnings that the report of the solver gives reason for."""
+    """Warnings that follow from the report of the solver."""
     report = model.report_
     with warnings.catch_warnings(record=True) as met:  # what `fit` issued, which a model file does not keep
         warnings.simplefilter("always")
@@ -73,7 +73,7 @@ def convergence(report: Any, tol: float) -> tuple[Panel | None, str]:
 
 
 def _gaps(times: np.ndarray, primal: np.ndarray, dual: np.ndarray, report: Any, tol: float) -> list[tuple[str, Markup]]:
-    """The relative gap over the seconds, and the one that was asked for."""
+    """A plot of the relative gap over the seconds, with the tolerance as a line."""
     gaps = (primal - dual) / np.maximum(np.abs(primal), 1e-300)
     kept = gaps > 0
     if kept.sum() < 2 or not tol > 0:

@@ -101,7 +101,7 @@ def encoded(value: Any) -> bytes:
 
 
 def _tried(work: Callable[[], T]) -> T | RequestError:
-    """What `work` returns, or what the client is told of the exception."""
+    """What `work` returns, or the error that the client gets for its exception."""
     try:
         return work()
     except RequestError as error:
@@ -115,7 +115,7 @@ def _tried(work: Callable[[], T]) -> T | RequestError:
 
 
 def internal(error: Exception) -> RequestError:
-    """For a fault of the program: where it happened, not what was being read."""
+    """The error for a fault of the program: it says where the fault is, not what was being read."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{type(error).__name__} in {PurePath(last.filename).name}, line {last.lineno}"
     return RequestError(500, f"an error of the server, not of the request: {where}")

@@ -58,7 +58,7 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
 
 
 def asset(name: str) -> bytes:
-    """A file that the page loads; its style contains that of highlighted explanations."""
+    """A file that the page loads; its style includes the style of explanations."""
     parts = STYLES if name.endswith(".css") else (("treille.serve", name),)
     return b"\n".join((files(package) / "templates" / part).read_bytes() for package, part in parts)
 

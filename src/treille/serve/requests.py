@@ -41,7 +41,7 @@ def check_length(headers: Mapping[str, str], most: int) -> None:
 
 
 def too_large(most: int) -> RequestError:
-    """For a body of more bytes than allowed."""
+    """The error for a body with more bytes than allowed."""
     message = f"the body is longer than {most:,} bytes, the limit: send fewer examples"
     return RequestError(413, message, {"Connection": "close"})
 

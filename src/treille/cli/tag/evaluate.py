@@ -57,7 +57,7 @@ def run(
 
 @dataclass(frozen=True)
 class TagScores:
-    """Accuracy of tags, the pairs that are confused most often, and the scores of chunks if the tags are those of chunks."""
+    """Accuracy of tags, the pairs that are confused most often, and the scores of chunks if tags mark chunks."""
 
     n_sentences: int
     n_tokens: int

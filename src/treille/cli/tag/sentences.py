@@ -89,7 +89,7 @@ def load_tagger(path: Path, data: Sequence[str], beam: int | None, jobs: int | N
 
 
 def blocks_for(model: Tagger, path: str, encoding: str) -> Iterator[tuple[Sentences, SentenceBlock | None]]:
-    """The sentences of a file that need not be tagged, in blocks as they arrive, and the text of those with columns."""
+    """Blocks of sentences of a file, as they arrive, with their text if they have columns. They need no tags."""
     if model.features_.reads_items:
         yield from ((X, None) for X, _ in stream_features(path, encoding=encoding))
         return
@@ -106,7 +106,7 @@ def first_sentences(model: Tagger, paths: Sequence[str], encoding: str, number: 
 
 
 def check_columns(model: Tagger, sentences: Sentences, name: str) -> None:
-    """Refuses tokens with fewer columns than those of the training sentences that are used."""
+    """Refuses tokens with fewer columns than the model uses."""
     found, expected = len(sentences.columns), model.features_.n_columns
     if sentences.n_tokens and found < expected:
         raise InputError(

@@ -118,7 +118,7 @@ def run(
 
 
 def _hold_out(tagger: Tagger, data: Tagged, part: float, seed: int) -> tuple[Tagger, Tagged, Tagged]:
-    """A tagger trained on the other sentences, those held out, and the others."""
+    """A tagger trained on the rest of the sentences, the held-out sentences, and the rest."""
     (X, y), n = data, len(data[0])
     if n < 2:
         raise InputError(f"--holdout {part:g}: there is 1 sentence, expected at least two")
@@ -128,7 +128,7 @@ def _hold_out(tagger: Tagger, data: Tagged, part: float, seed: int) -> tuple[Tag
 
 
 def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
-    """Where most tags look like those of chunks, and are taken as plain labels."""
+    """Warns if most tags look like chunk tags but are taken as plain labels."""
     if tagger.own_scheme_ is not None or tagger.scheme is None:
         return
     tags = texts_of(y)
