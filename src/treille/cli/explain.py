@@ -26,11 +26,13 @@ from treille.cli.options import Reading, option
 from treille.cli.tag import sentences
 from treille.cli.terminal_highlighting import highlight
 from treille.data.format import clipped, count, visible, visible_label
-from treille.explain import Decision, Explanation, display
+from treille.explain import Decision, Explanation
+from treille.explain.characters import largest
+from treille.explain.explanation import Shown, page
 from treille.io.atomic_write import atomic_write
 from treille.tagging import Sentences
 
-Explained = tuple[dict[str, Any], list[display.Shown]]  # JSON values, and what a page shows
+Explained = tuple[dict[str, Any], list[Shown]]  # JSON values, and what a page shows
 LONGEST = 60  # cells of the name of a part
 PREDICTED = "the predicted one of each example"
 
@@ -60,8 +62,8 @@ def run(
         value, shown = _explain_examples(printer, estimator, files, reading.like(estimator), number, top, label)
     printer.result({"model": str(model)} | value)
     if html is not None:
-        page = display.page(f"{model.name}: {value['file']}", shown).encode("utf-8", "backslashreplace")
-        atomic_write(html, lambda file: file.write(page), "page")
+        text = page(f"{model.name}: {value['file']}", shown).encode("utf-8", "backslashreplace")
+        atomic_write(html, lambda file: file.write(text), "page")
         printer.note(f"written to {html}")
 
 
@@ -102,7 +104,7 @@ def _print(printer: Printer, values: dict[str, Any], found: Explanation, label: 
     printer.print(f"{visible_label(values['example'])}: {shown}score {values['score']:+.3f}, {rest}", style="bold")
     highlight(found, label)
     if top:
-        parts = sorted(display.largest(found, label), key=lambda part: -abs(part[1]))[:top]
+        parts = sorted(largest(found, label), key=lambda part: -abs(part[1]))[:top]
         cells = [f"{_short(name)} {value:+.3f}" for name, value in parts if value]
         if cells and values["by"] != "parts":
             printer.print("  training examples that contribute most, by their similarity to it:")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,6 +58,22 @@ def text_of(found: Explanation) -> str | None:
         return found.example
     characters = len(batches) == 1 and not TextUnit.of(batches[0].unit).separator
     return "".join(found.names) if characters and all(len(name) == 1 for name in found.names) else None
+
+
+def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
+    """Words of a text, runs of a sequence, or parts, with their contributions.
+
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aa", "cc"], ["left", "right"])
+    >>> [(name, round(value, 2)) for name, value in largest(model.explain("abc"), "right")]
+    [('a', -0.5), ('b', 0.0), ('c', 0.5)]
+    """
+    values = found.contributions(label)
+    text = text_of(found) if len(values) else None
+    placed = None if text is None else on_characters(text, found, values)
+    if text is not None and placed is not None:
+        return stretches(text, placed)
+    return list(zip(found.names, values.tolist(), strict=True))
 
 
 def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:

@@ -3,19 +3,55 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 
 from treille.data import Batch
 from treille.data.aligned import leaf_batches
-from treille.explain.characters import text_of
-from treille.explain.display import Shown, largest, page, shortened
-from treille.explain.highlighting import bars, highlighted
-from treille.explain.support import SupportExample, SupportShares
+from treille.data.format import clipped, visible_label
+from treille.explain.characters import largest, text_of
+from treille.explain.highlighting import bars, highlighted, stylesheet
+from treille.explain.support import SupportExample, SupportShares, example_name
 from treille.features import Contributions
 from treille.io.errors import InputError
+
+LONGEST = 160  # characters of a name
+
+
+class Shown(NamedTuple):
+    """What is shown of an explanation. Tagged sentences have no score."""
+
+    name: str
+    highlighting: Markup
+    label: str | None = None
+    score: str = ""
+    parts: str = ""
+    base: str = ""
+    intercept: str = ""
+    largest: Markup | None = None
+
+
+def page(title: str | None, explained: Sequence[Shown]) -> str:
+    """A page of explanations; without a title the fragment that notebooks show, with its style."""
+    head = {"page": title is not None, "title": shortened(title or "")}
+    return str(_template().render(head, css=Markup(stylesheet()), explained=list(explained)))
+
+
+def shortened(name: str) -> str:
+    """The name of an example, or a class, with visible characters."""
+    return clipped(visible_label(name[: 2 * LONGEST]), LONGEST)
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader
+
+    folder = Path(__file__).parent / "templates"
+    return Environment(loader=FileSystemLoader(folder), autoescape=True).get_template("explained.html")
 
 
 class Part(NamedTuple):
@@ -99,7 +135,8 @@ class Explanation(Explained):
     def names(self) -> list[str]:
         """The parts, in their order."""
         if self.by_support and self.support_shares is not None:
-            return self.support_shares.names()
+            support = self.support_shares.support
+            return [example_name(support, i) for i in range(len(support))]
         return [name for leaf, i in self.leaves for name in leaf.part_names(i)]
 
     @property
@@ -178,8 +215,6 @@ class Explanation(Explained):
         return super().drawn(label) | ({"words": [list(part) for part in largest(self, label)]} if is_text else {})
 
     def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
-        from markupsafe import Markup
-
         function, sign = self.function(label)
         if self.classes is not None and label_name is None:
             label_name = str(self.predicted if label is None else label)
@@ -230,5 +265,5 @@ def explanations(
         own = tuple(columns) if len(leaves) > 1 else ()
         places = tuple((leaf, i) for _, leaf, _ in read)
         parts = np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
-        explained.append(Explanation(*parts, support_shares=support and support[i]))
+        explained.append(Explanation(*parts, support_shares=None if support is None else support[i]))
     return explained

@@ -33,10 +33,6 @@ class SupportShares:
         """beta_i k(x_i, x): one row per support example, one column per function."""
         return self.coefficients * self.values[:, None]
 
-    def names(self) -> list[str]:
-        """The support examples, shortened."""
-        return [example_name(self.support, i) for i in range(len(self.support))]
-
     def examples(self, function: int) -> list[SupportExample]:
         """The support examples, those with the largest shares in a function first."""
         shares = self.shares()

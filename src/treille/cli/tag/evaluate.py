@@ -11,7 +11,6 @@ tags are taken for which most often.
 """
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 from treille import Tagger
@@ -23,9 +22,10 @@ from treille.data.format import visible_label
 from treille.explain.page import Source
 from treille.explain.report import write_report
 from treille.explain.tagging import texts_of
-from treille.tagging import ChunkScores, Sentences, chunk_scores
+from treille.tagging import Sentences, chunk_scores
 
 MOST_CONFUSED = 10
+COLUMNS = ("precision", "recall", "f1", "true", "predicted", "correct")
 
 
 @options.with_options()
@@ -52,48 +52,23 @@ def run(
         source = Source(sentences.source(files), model=str(model), warnings=printer.warnings)
         write_report(tagger, X, y, report, source=source)
         printer.note(f"report written to {report}: open it in a browser")
-    printer.result({"model": str(model), "file": sentences.source(files)} | scores.as_dict())
+    printer.result({"model": str(model), "file": sentences.source(files)} | scores)
 
 
-@dataclass(frozen=True)
-class TagScores:
-    """Accuracy of tags, the pairs that are confused most often, and the scores of chunks if tags mark chunks."""
-
-    n_sentences: int
-    n_tokens: int
-    n_correct: int
-    confused: list[tuple[str, str, int]]
-    chunks: ChunkScores | None
-
-    @property
-    def accuracy(self) -> float:
-        """The share of tokens with the right tag."""
-        return self.n_correct / self.n_tokens
-
-    def __str__(self) -> str:
-        f1 = "" if self.chunks is None else f"F1 of chunks {self.chunks.f1:.4f}, "
-        return f"{f1}accuracy {self.accuracy:.4f} ({self.n_correct:,} of {self.n_tokens:,} tags right)"
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        confused = [{"true": true, "predicted": found, "tokens": n} for true, found, n in self.confused]
-        value: dict[str, Any] = {"sentences": self.n_sentences, "tokens": self.n_tokens, "accuracy": self.accuracy}
-        value |= {"f1": None, "confused": confused}
-        if self.chunks is None:
-            return value
-        types = {name: _values(each) for name, each in self.chunks.types.items()}
-        return value | _values(self.chunks) | {"types": types}
-
-
-def compare(model: Tagger, X: Sentences, y: Sentences) -> TagScores:
-    """Scores of a model on tagged sentences."""
+def compare(model: Tagger, X: Sentences, y: Sentences) -> dict[str, Any]:
+    """Scores of a model on tagged sentences, as JSON values: accuracy, tags that are confused, chunks if tags mark such."""
     predicted = model.tagged(X)
-    chunks = chunk_scores(y, predicted) if model.own_scheme_ is not None else None
     true, found = texts_of(y), texts_of(predicted)
     wrong = true != found
     counts = Counter(zip(true[wrong].tolist(), found[wrong].tolist(), strict=True))
-    confused = sorted(((*pair, n) for pair, n in counts.items()), key=lambda each: (-each[2], each))
-    return TagScores(len(X), X.n_tokens, int((~wrong).sum()), confused, chunks)
+    pairs = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    confused = [{"true": true, "predicted": found, "tokens": n} for (true, found), n in pairs]
+    value: dict[str, Any] = {"sentences": len(X), "tokens": X.n_tokens, "accuracy": float((~wrong).sum() / X.n_tokens)}
+    value |= {"f1": None, "confused": confused}
+    if model.own_scheme_ is None:
+        return value
+    chunks = chunk_scores(y, predicted)
+    return value | _values(chunks) | {"types": {name: _values(each) for name, each in chunks.types.items()}}
 
 
 def _values(scores: Any) -> dict[str, Any]:
@@ -101,17 +76,25 @@ def _values(scores: Any) -> dict[str, Any]:
     return {"precision": scores.precision, "recall": scores.recall, "f1": scores.f1} | counts
 
 
-def _print(printer: Printer, scores: TagScores) -> None:
-    printer.print(str(scores), style="bold")
-    if scores.chunks is not None:
-        each = {name: _values(own) for name, own in [*scores.chunks.types.items(), ("all", scores.chunks)]}
+def describe(scores: dict[str, Any]) -> str:
+    """The scores of `compare` in a line."""
+    f1 = "" if scores["f1"] is None else f"F1 of chunks {scores['f1']:.4f}, "
+    right = round(scores["accuracy"] * scores["tokens"])
+    return f"{f1}accuracy {scores['accuracy']:.4f} ({right:,} of {scores['tokens']:,} tags right)"
+
+
+def _print(printer: Printer, scores: dict[str, Any]) -> None:
+    printer.print(describe(scores), style="bold")
+    if scores["f1"] is not None:
+        each = scores["types"] | {"all": {name: scores[name] for name in COLUMNS}}
+        cells = [[f"{v:,}" if isinstance(v, int) else f"{v:.4f}" for v in values.values()] for values in each.values()]
+        rows = [[visible_label(name), *row] for name, row in zip(each, cells, strict=True)]
+        printer.print()
+        printer.table(["chunk", *COLUMNS[:2], "F1", *COLUMNS[3:]], rows)
+    elif scores["confused"]:
+        printer.print()
+        pairs = scores["confused"][:MOST_CONFUSED]
         rows = [
-            [visible_label(name), *(f"{v:,}" if isinstance(v, int) else f"{v:.4f}" for v in values.values())]
-            for name, values in each.items()
+            [visible_label(each["true"]), visible_label(each["predicted"]), f"{each['tokens']:,}"] for each in pairs
         ]
-        printer.print()
-        printer.table(["chunk", "precision", "recall", "F1", "true", "predicted", "correct"], rows)
-    elif scores.confused:
-        printer.print()
-        rows = [[visible_label(true), visible_label(found), f"{n:,}"] for true, found, n in scores.confused]
-        printer.table(["true", "predicted as", "tokens"], rows[:MOST_CONFUSED], left=2)
+        printer.table(["true", "predicted as", "tokens"], rows, left=2)

@@ -31,7 +31,7 @@ from treille.cli.models import check_writable, describe_report, print_saved
 from treille.cli.options import command, kernel_option, option
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
-from treille.cli.tag.evaluate import TagScores, compare
+from treille.cli.tag.evaluate import compare, describe
 from treille.cli.tag.sentences import Tagged
 from treille.cli.training import NOT_CONVERGED, check_scoring, checked, fit, saved, warn_gap
 from treille.data.format import class_counts, listed
@@ -111,7 +111,7 @@ def run(
         own, (some, tags), trained = shown or (tagger, (None, None), data)
         write_report(own, some, tags, report, trained, source)
         printer.note(f"report written to {report}: open it in a browser")
-    _print(printer, tagger, f"{scored} {how}" if scored else "", model)
+    _print(printer, tagger, f"{describe(scored)} {how}" if scored else "", model)
     printer.result(_as_dict(tagger, sentences.source(files), data, scored) | saved(model))
     if tagger.report_.status != "converged":
         raise typer.Exit(NOT_CONVERGED)
@@ -160,7 +160,7 @@ def _print(printer: Printer, tagger: Tagger, score: str, model: Path | None) -> 
     print_saved(printer, model, command("tag", "run", model, "FILE"), command("tag", "evaluate", model, "FILE"))
 
 
-def _as_dict(tagger: Tagger, source: str, data: Tagged, scored: TagScores | None) -> dict[str, Any]:
+def _as_dict(tagger: Tagger, source: str, data: Tagged, scored: dict[str, Any] | None) -> dict[str, Any]:
     X, y = data
     return {
         "file": source,
@@ -173,5 +173,5 @@ def _as_dict(tagger: Tagger, source: str, data: Tagged, scored: TagScores | None
         "templates": [str(template) for template in tagger.features_.templates],
         "features": tagger.features_.n_features,
         "report": tagger.report_.as_dict(),
-        "score": scored and scored.as_dict(),
+        "score": scored,
     }
