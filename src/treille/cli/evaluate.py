@@ -179,12 +179,12 @@ def _print(printer: Printer, scores: Scores, n: int) -> None:
         area = "" if scores.auc is None else f", area under the ROC curve {scores.auc:.4f}"
         printer.print(f"F1 of {scores.positive!r} {scores.f1:.4f}{area}", style="bold")
     printer.print()
-    each = list(scores.per_class.values())
-    rows = [_row(name, (c.precision, c.recall, c.f1), c.support) for name, c in scores.per_class.items()]
-    macro = [sum(getattr(c, name) for c in each) / len(each) for name in ("precision", "recall", "f1")]
+    values = {name: (c.precision, c.recall, c.f1) for name, c in scores.per_class.items()}
+    rows = [_row(name, each, scores.per_class[name].support) for name, each in values.items()]
+    macro = np.mean(list(values.values()), axis=0)
     averages = [_row("macro average", macro, n), _row("micro average", [scores.micro_f1] * 3, n)]
     printer.table(["class", "precision", "recall", "F1", "examples"], rows + averages)
-    if len(each) <= MOST_CONFUSED:
+    if len(values) <= MOST_CONFUSED:
         _print_confusion(printer, scores)
 
 

@@ -212,14 +212,6 @@ HoldOut = Annotated[float | None, option("PART", "Score on a part held out, such
 TestFiles = Annotated[list[str] | None, option("FILE", "Score on another file; give it again for each file.")]
 STREAM = "Train a perceptron in one pass over a file that need not fit in memory."
 Stream = Annotated[bool, flag("--stream", STREAM)]
-Memory = Annotated[str | None, option("SIZE", "Train in parts that fit, such as 2GB: FILE may be larger than memory.")]
-DASK = "Train on a Dask cluster, such as tcp://host:8786; its workers read FILEs, a part each."
-Dask = Annotated[str | None, option("ADDRESS", DASK)]
-CHECKPOINT = "With --memory or --dask: if training ends early, the same command continues."
-Checkpoint = Annotated[Path | None, option("DIR", CHECKPOINT)]
-Scratch = Annotated[Path | None, option("DIR", "With --memory: for temporary files, three times the size of FILE.")]
-MIN_COUNT = "With --memory or --dask: keep features that occur in N examples or more."
-MinCount = Annotated[int, option("N", MIN_COUNT, min=1)]
 Seed = Annotated[int, option("N", "Seed of the visiting order and of the splits.")]
 
 

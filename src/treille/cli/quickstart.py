@@ -36,7 +36,7 @@ from treille.kernels.parse import format_kernel
 
 FOLDER = Path("treille-quickstart")
 HELD_OUT = 0.25
-TELLING = 8
+MOST_FEATURES = 8  # of a class
 SHOWN = 40  # examples of each kind on the page
 INTRODUCTION = (
     "Which package of the Python standard library does a function come from? Each model was trained on three quarters of the "
@@ -104,7 +104,7 @@ def run(
     printer.table(HEADER, rows, left=2)
     for model in models:
         printer.print()
-        print_features(printer, model.top_features(TELLING), weights=False)
+        print_features(printer, model.top_features(MOST_FEATURES), weights=False)
     printer.print()
     printer.field("written", f"data, model and a report page, {report}: open it in a browser")
     printer.print("try next:", style="bold")

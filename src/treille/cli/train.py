@@ -32,7 +32,7 @@ was learned so far.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -69,11 +69,7 @@ def run(
     holdout: options.HoldOut = None,
     test: options.TestFiles = None,
     report: options.ReportPath = None,
-    memory: options.Memory = None,
-    dask: options.Dask = None,
-    checkpoint: options.Checkpoint = None,
-    scratch: options.Scratch = None,
-    min_count: options.MinCount = 1,
+    limits: Annotated[Limits, Limits],
     stream: options.Stream = False,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
@@ -82,7 +78,6 @@ def run(
     printer: options.Output,
 ) -> None:
     """Checks the options, trains, saves, and prints last: a reader that stops early, such as head, loses no work."""
-    limits = Limits(memory, checkpoint, scratch, min_count, dask)
     _refuse_options(given, stream, limits)
     if not stream:
         ways = {"--cv": cv, "--holdout": holdout, "--test": test or None}

@@ -153,7 +153,7 @@ class Explanation(Explained):
         return self.classes[int(scores[0] > 0) if len(self.classes) == 2 else int(scores.argmax())]
 
     def contributions(self, label: Any = None) -> np.ndarray:
-        """Of the parts, in favour of a class, by default the predicted one; for a regressor of several targets, of target `label`.
+        """What the parts contribute to a class, by default the predicted one, or to target `label` of a regressor with several.
 
         >>> import treille
         >>> model = treille.Ridge(treille.kernels.NGram(1)).fit(["a", "aab"], [1.0, 2.0])
@@ -247,7 +247,7 @@ def explanations(
     classes: list[Any] | None,
     support: list[SupportShares] | None = None,
 ) -> list[Explanation]:
-    """One for each example X of a batch; by support example where there are no contributions by part."""
+    """The explanation of each example X of a batch, by support example where there are no contributions by part."""
     examples = [X[i] if isinstance(X, Sequence) else None for i in range(len(batch))]
     if found is None:
         return [

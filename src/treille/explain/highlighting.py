@@ -129,11 +129,10 @@ def _column(names: list[str], values: np.ndarray, most: float, leaf: tuple[Batch
 
 
 def _sequence(text: str, values: np.ndarray, batch: Batch | None) -> str:
-    """A text, or a logo if it is one of residues."""
-    residues = isinstance(batch, Strings) and batch.unit == "char" and len(text) >= SHORTEST
-    if residues and (getattr(batch, "residues", None) or set(text.upper()) <= RESIDUES):
-        return logo(text, values)
-    return _text(text, values)
+    """A text, or a logo if the text consists of residues."""
+    if not isinstance(batch, Strings) or batch.unit != "char" or len(text) < SHORTEST:
+        return _text(text, values)
+    return logo(text, values) if batch.residues or set(text.upper()) <= RESIDUES else _text(text, values)
 
 
 def _text(text: str, values: np.ndarray) -> str:

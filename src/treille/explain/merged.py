@@ -185,7 +185,7 @@ class _Pool:
 
     @cached_property
     def _heaviest(self) -> tuple[dict[Any, tuple[Any, ...]], dict[Any, tuple[Any, ...]]]:
-        """The heaviest candidate that begins, and that ends, with some symbols: all of its own but one."""
+        """The heaviest candidate by all of its symbols but the last, and by all but the first."""
         begins: dict[Any, tuple[Any, ...]] = {}
         ends: dict[Any, tuple[Any, ...]] = {}
         for id in sorted(self.grams, key=lambda id: -self.weights[id]):
