@@ -181,7 +181,7 @@ def _print(printer: Printer, scores: Scores, n: int) -> None:
     printer.print()
     values = {name: (c.precision, c.recall, c.f1) for name, c in scores.per_class.items()}
     rows = [_row(name, each, scores.per_class[name].support) for name, each in values.items()]
-    macro = np.mean(list(values.values()), axis=0)
+    macro = np.mean(list(values.values()), axis=0).tolist()
     averages = [_row("macro average", macro, n), _row("micro average", [scores.micro_f1] * 3, n)]
     printer.table(["class", "precision", "recall", "F1", "examples"], rows + averages)
     if len(values) <= MOST_CONFUSED:

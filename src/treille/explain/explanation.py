@@ -220,17 +220,10 @@ class Explanation(Explained):
             label_name = str(self.predicted if label is None else label)
         sums = (self.scores, self.values.sum(axis=0), self.base, self.intercept)
         score, parts, base, intercept = (f"{sign * float(values[function]):+.4g}" for values in sums)
-        listed = largest(self, label)
-        return Shown(
-            shortened(name),
-            Markup(self.html(label)),
-            None if label_name is None else shortened(label_name),
-            score,
-            parts,
-            base if self.base[function] else "",
-            intercept,
-            Markup(bars(listed)) if listed else None,
-        )
+        base, title = base if self.base[function] else "", None if label_name is None else shortened(label_name)
+        listed, example = largest(self, label), Markup(self.html(label))
+        table = Markup(bars(listed)) if listed else None
+        return Shown(shortened(name), example, title, score, parts, base, intercept, table)
 
     def __str__(self) -> str:
         values = self.contributions()
