@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treille.data import Batch
 from treille.features.contributions import Contributions
 from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
@@ -65,7 +64,7 @@ class FeatureMap(ABC):
         """Number of features; ids are 0 .. n_features - 1."""
 
     @abstractmethod
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
         """Rows of new examples. Parts outside the fitted features have no entry, but count in the squared norms."""
 
     @abstractmethod
@@ -80,10 +79,10 @@ class FeatureMap(ABC):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model file stores: JSON values, and arrays. ``Kernel.load_features`` is the inverse."""
 
-    def row_products(self, weights: np.ndarray) -> Callable[[Batch, int | None], np.ndarray]:
+    def row_products(self, weights: np.ndarray) -> Callable[[Any, int | None], np.ndarray]:
         """A function that multiplies the rows of new examples by weights, one row per feature."""
 
-        def multiply(batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        def multiply(batch: Any, n_jobs: int | None = None) -> np.ndarray:
             return self.transform(batch, n_jobs).matvec(weights, effective_n_jobs(n_jobs))
 
         return multiply
@@ -120,10 +119,10 @@ class ExplainingMap(FeatureMap):
     lacking = "do not report where they occur: NGram does"
 
     @abstractmethod
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         """What each part of the examples adds to ``transform(batch) @ weights``, one row of weights per feature."""
 
-    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+    def contributor(self, weights: np.ndarray) -> Callable[[Any, int | None], Contributions]:
         """A function that returns the contributions for these weights: what depends on the weights alone is computed once."""
         return lambda batch, n_jobs: self.contributions(batch, weights, n_jobs)
 
@@ -132,10 +131,10 @@ class LocatingMap(ExplainingMap):
     """Features that occur at positions of an example."""
 
     @abstractmethod
-    def occurrences(self, batch: Batch) -> Occurrences:
+    def occurrences(self, batch: Any) -> Occurrences:
         """Where the features occur in the examples. The values of a feature's occurrences sum to its value in the row."""
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         """The weight of a feature is shared equally among the parts that each of its occurrences covers."""
         return Contributions.of_occurrences(batch, self.occurrences(batch), weights)
 

@@ -40,7 +40,7 @@ class Additive(CompositeKernel):
     def terms(self) -> list[tuple[str, Kernel]]:
         """The kernels to sum, each with a prefix for the names of its features."""
 
-    def batches(self, batch: Batch) -> list[Batch]:
+    def batches(self, batch: Any) -> list[Batch]:
         """The part of a batch that each term reads: all of it, or the texts split by its unit."""
         return [own_part(kernel, batch) for _, kernel in self.terms()]
 
@@ -48,13 +48,13 @@ class Additive(CompositeKernel):
     def has_features(self) -> bool:
         return all(kernel.has_features for _, kernel in self.terms())
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+    def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         if not self.has_features or self.needs_features:
             return self.has_features
         each = zip(self.terms(), self.batches(batch), strict=True)
         return all(kernel.prefers_features(own, n_jobs, known) for (_, kernel), own in each)
 
-    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Any) -> list[tuple[Kernel, Batch]]:
         each = zip(self.terms(), self.batches(batch), strict=True)
         return [leaf for (_, kernel), own in each for leaf in leaf_kernels(kernel, own)]
 
@@ -75,23 +75,23 @@ class Additive(CompositeKernel):
         ]
         return AdditiveMap(self, maps)
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Any, right: Any = None, n_jobs: int | None = None) -> np.ndarray:
         rights = [None] * len(self.terms()) if right is None else self.batches(right)
         each = zip(self.terms(), self.batches(left), rights, strict=True)
         return _total(kernel.gram(x, y, n_jobs) for (_, kernel), x, y in each)
 
-    def multiplies(self, batch: Batch) -> bool:
+    def multiplies(self, batch: Any) -> bool:
         return all(kernel.multiplies(own) for (_, kernel), own in zip(self.terms(), self.batches(batch), strict=True))
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
+    def fit_product(self, batch: Any, n_jobs: int | None = None) -> LinearOperator:
         each = zip(self.terms(), self.batches(batch), strict=True)
         return SummedProduct([kernel.fit_product(own, n_jobs) for (_, kernel), own in each])
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         each = zip(self.terms(), self.batches(batch), strict=True)
         return _total(kernel.diagonal(own, n_jobs) for (_, kernel), own in each)
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def expansion(self, support: Any, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         # Term by term: some kernels have a faster method than blocks of the matrix.
         each = zip(self.terms(), self.batches(support), strict=True)
         return SummedExpansion(self, [kernel.expansion(own, coefficients, n_jobs) for (_, kernel), own in each])
@@ -104,11 +104,11 @@ class SummedExpansion(Expansion):
         self.kernel = kernel
         self.terms = terms
 
-    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         each = zip(self.terms, self.kernel.batches(batch), strict=True)
         return _total(term.values(own, n_jobs) for term, own in each)
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
         each = zip(self.terms, self.kernel.batches(batch), strict=True)
         found = [term.contributions(own, n_jobs) for term, own in each]
         return None if any(term is None for term in found) else reduce(add, found)
@@ -148,7 +148,7 @@ class AdditiveMap(LocatingMap, MergingMap):
     def n_features(self) -> int:
         return int(self.cuts[-1])
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
         each = zip(self.maps, self.kernel.batches(batch), strict=True)
         return concatenate_rows([features.transform(own, n_jobs) for features, own in each])
 
@@ -175,7 +175,7 @@ class AdditiveMap(LocatingMap, MergingMap):
     def families(self) -> tuple[Families | None, ...]:
         return tuple(chain.from_iterable(each.families() for each in self.maps))
 
-    def occurrences(self, batch: Batch) -> Occurrences:
+    def occurrences(self, batch: Any) -> Occurrences:
         batches = self.kernel.batches(batch)
         if any(own is not batch for own in batches):
             raise InputError(
@@ -191,12 +191,12 @@ class AdditiveMap(LocatingMap, MergingMap):
             for own, (a, b) in zip(self.maps, pairwise(self.cuts), strict=True)
         ]
 
-        def summed(batch: Batch, n_jobs: int | None) -> Contributions:
+        def summed(batch: Any, n_jobs: int | None) -> Contributions:
             return reduce(add, (find(own, n_jobs) for find, own in zip(each, self.kernel.batches(batch), strict=True)))
 
         return summed
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         return self.contributor(weights)(batch, n_jobs)
 
     def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> AdditiveMap:
@@ -226,7 +226,7 @@ class AdditiveMap(LocatingMap, MergingMap):
         return {"terms": [spec for spec, _ in states]}, arrays
 
 
-def own_part(kernel: Kernel, batch: Batch) -> Batch:
+def own_part(kernel: Kernel, batch: Any) -> Batch:
     """What a kernel reads of a batch that several kernels share: the texts split by its own unit, or all of it."""
     return kernel.batch(batch) if isinstance(batch, Texts) else batch
 

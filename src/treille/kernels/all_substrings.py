@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Strings
+from treille.data import Strings
 from treille.data.alphabet import align
 from treille.features import Contributions
 from treille.io.errors import InputError
@@ -59,7 +59,7 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
         if self.max_length is not None and whole("max_length", self.max_length) < self.min_length:
             raise InputError(f"max_length is {self.max_length}, less than min_length, which is {self.min_length}")
 
-    def _weights(self, *batches: Batch | None) -> tuple[int, np.ndarray]:
+    def _weights(self, *batches: Strings | None) -> tuple[int, np.ndarray]:
         """The shortest length, and the cumulative weights of lengths 0, 1, ..."""
         self.check()
         most = longest(*batches) if self.max_length is None else min(longest(*batches), int(self.max_length))
@@ -68,26 +68,24 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
             weights[: self.min_length] = 0.0
             return int(self.min_length), np.cumsum(weights)
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
+    def fit_product(self, batch: Strings, n_jobs: int | None = None) -> TreeProduct:
         return substring_product(batch, *self._weights(batch), n_jobs)
 
-    def suffix_tree(self, left: Batch, right: Batch | None, n_jobs: int | None) -> _core.SubstringTree:
+    def suffix_tree(self, left: Strings, right: Strings | None, n_jobs: int | None) -> _core.SubstringTree:
         return substring_tree(left, right, *self._weights(left, right), n_jobs)
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(batch, Strings)
+    def diagonal(self, batch: Strings, n_jobs: int | None = None) -> np.ndarray:
         args = batch.symbols, batch.offsets, len(batch.alphabet), *self._weights(batch), effective_n_jobs(n_jobs)
         return _core.substring_self(*args)
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def expansion(self, support: Strings, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         return SubstringExpansion(self, support, np.ascontiguousarray(coefficients, np.float64))
 
 
 class SubstringExpansion(SuffixTreeExpansion):
     """Sums over support examples, split by the symbols of the new ones."""
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, Strings)
+    def contributions(self, batch: Strings, n_jobs: int | None = None) -> Contributions:
         support = self.support
         check_units_agree(batch, support)
         symbols = align(batch.alphabet, support.alphabet)[batch.symbols]

@@ -115,7 +115,7 @@ class Kernel(BaseEstimator, ABC):
         values = [each for v in vars(self).values() for each in (v.values() if isinstance(v, dict) else (v,))]
         return [value for value in values if isinstance(value, Kernel)]
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+    def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         """Whether explicit features of `batch` cost less than its kernel matrix.
 
         True for all kernels with features except products and powers, which may have very many. Only the cost depends on it.
@@ -123,7 +123,7 @@ class Kernel(BaseEstimator, ABC):
         """
         return self.has_features
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Any, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         """The features of `batch`, frozen, and its rows, see `treille.features.Rows.from_csr`."""
         raise InputError(f"{self!r} has no explicit features: use its matrix, kernel(X, Y)")
 
@@ -155,16 +155,16 @@ parts: leave out .centered()
         """The inverse of ``FeatureMap.state``."""
         raise InputError(f"{self!r} has no explicit features")
 
-    def multiplies(self, batch: Batch) -> bool:
+    def multiplies(self, batch: Any) -> bool:
         """Whether `fit_product` supports this batch: multiplying its kernel matrix takes time that grows with the data, not with
         its square."""
         return type(self).fit_product is not Kernel.fit_product
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
+    def fit_product(self, batch: Any, n_jobs: int | None = None) -> LinearOperator:
         """The kernel matrix of `batch` as a linear operator: built once, then applied any number of times."""
         raise InputError(f"{self!r} has no fast product: use its matrix, kernel(X, Y)")
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Any, right: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """The float64 kernel matrix of two batches; `right` None: of `left` with itself, exactly symmetric.
 
         Where k depends on the training examples, see `needs_features`, these are `right`.
@@ -176,11 +176,11 @@ parts: leave out .centered()
         features, rows = self.fit_features(left, n_jobs)
         return having(rows, MatrixRows).gram(None if right is None else features.transform(right, n_jobs), threads)
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example of a batch."""
         return self.fit_features(batch, n_jobs)[1].diag()
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def expansion(self, support: Any, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         """The functions f_j(x) = sum over i of coefficients[i, j] k(x, support[i]): built once, then applied to any batch."""
         from treille.kernels.expansion import expand
 

@@ -32,17 +32,17 @@ class Expansion(ABC):
     """
 
     @abstractmethod
-    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         """One row per example, one column per function. The kernel matrix is never in memory as a whole."""
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
         """What each part of the examples adds to the values; None if k is not split by part."""
         return None
 
 
 def expand(
     kernel: Kernel,
-    support: Batch,
+    support: Any,
     coefficients: np.ndarray,
     n_jobs: int | None = None,
     by_values: type[KernelExpansion] | None = None,
@@ -62,7 +62,7 @@ class LinearExpansion(Expansion):
     features: FeatureMap
     weights: np.ndarray
 
-    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         return self._multiply(batch, n_jobs)
 
     @cached_property
@@ -73,7 +73,7 @@ class LinearExpansion(Expansion):
     def _contributor(self) -> Callable[[Batch, int | None], Contributions]:
         return having(self.features, ExplainingMap).contributor(self.weights)
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
         try:
             return self._contributor(batch, n_jobs)
         except InputError:
@@ -88,7 +88,7 @@ class KernelExpansion(Expansion):
     support: Any
     coefficients: np.ndarray
 
-    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         out = np.zeros((len(batch), self.coefficients.shape[1]))
         step = max(1, BLOCK // max(1, len(self.support)))
         columns = np.ascontiguousarray(self.coefficients.T)

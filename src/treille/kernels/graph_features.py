@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from treille.data import Batch, Graphs
+from treille.data import Graphs
 from treille.data.alphabet import united
 from treille.data.graphs import CoreArrays, Labels
 from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
@@ -47,9 +47,8 @@ class GraphPatternKernel(GraphKernel):
     def check_batch(self, batch: Graphs) -> None:
         """Refuses graphs that this kernel does not read, or not in a reasonable time."""
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
-        assert isinstance(batch, Graphs)
         self.check_batch(batch)
         which = self.counted_labels
         alphabet = batch.alphabet if which in ("all", "nodes") else []
@@ -81,9 +80,8 @@ class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
     def n_features(self) -> int:
         return len(self.features)
 
-    def core_arrays(self, batch: Batch) -> CoreArrays:
+    def core_arrays(self, batch: Graphs) -> CoreArrays:
         """New graphs with labels coded as in fitting."""
-        assert isinstance(batch, Graphs)
         if batch.directed and not self.directed and len(batch.targets):
             raise InputError(
                 "these graphs are directed, but those that the features were fitted on are not: fit on directed graphs, in "
@@ -92,7 +90,7 @@ class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
         self.kernel.check_batch(batch)
         return batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.counted_labels)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> Rows:
         return Rows.from_core(
             self.features.transform(self.core_arrays(batch), effective_n_jobs(n_jobs)), self.n_features
         )
@@ -136,7 +134,7 @@ class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
         parts = self._parts(np.arange(self.n_features))
         return _rebuild(self.kernel, parts, self.alphabet, other.edge_alphabet, other.directed)
 
-    def occurrences(self, batch: Batch) -> Occurrences:
+    def occurrences(self, batch: Any) -> Occurrences:
         arrays = self.core_arrays(batch)
         ids, first, second, times, factors, examples = self.features.occurrences(arrays)
         owners = np.repeat(np.arange(len(batch)), np.diff(examples))

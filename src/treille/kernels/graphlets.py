@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data import Batch, Graphs
+from treille.data import Graphs
 from treille.data.base import running_sum
 from treille.features import FeatureMap, LocatingMap, MergingMap, Rows
 from treille.features.feature_map import check_id
@@ -79,7 +79,7 @@ class Graphlets(GraphKernel):
         check_choice("connected", self.connected)
         check_counts(self.counts)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[GraphletMap, Rows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[GraphletMap, Rows]:
         self.check()
         features = GraphletMap(self, np.arange(len(self.types())))
         return features, features.transform(batch, n_jobs)
@@ -107,8 +107,7 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
     def n_features(self) -> int:
         return len(self.types)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Graphs)
+    def transform(self, batch: Graphs, n_jobs: int | None = None) -> Rows:
         kernel, threads = self.kernel, effective_n_jobs(n_jobs)
         found = self._counts(batch, threads)
         values = sp.csr_matrix(found)
@@ -120,8 +119,7 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
     def relabelled(self, rename: Any) -> GraphletMap:
         return self  # labels do not count
 
-    def occurrences(self, batch: Batch) -> Occurrences:
-        assert isinstance(batch, Graphs)
+    def occurrences(self, batch: Graphs) -> Occurrences:
         kernel, size = self.kernel, int(self.kernel.size)
         found = self._counts(batch, 1)
         owners = np.repeat(np.arange(len(batch)), np.diff(batch.offsets))

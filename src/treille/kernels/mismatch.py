@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
 from treille.kernels.counts import Counts
 from treille.kernels.patterns import PatternKernel, are_patterns
-from treille.kernels.sequences import Unit, alphabet_symbols, check_alphabet, whole
+from treille.kernels.sequences import Sequences, Unit, alphabet_symbols, check_alphabet, whole
 
 MOST = 1_000_000  # neighbours per window
 
@@ -62,9 +61,8 @@ class Mismatch(PatternKernel):
             )
         return alphabet_symbols("alphabet", self.alphabet, self.unit)
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+    def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
         batch = super().batch(X, n_jobs)
-        assert isinstance(batch, (Strings, Lattices))
         check_alphabet(batch, self.declared())
         return batch
 

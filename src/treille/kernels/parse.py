@@ -28,7 +28,7 @@ OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul, ast.Pow: operator.po
 METHODS = {"normalized": 0, "centered": 0, "balanced": 0, "weighted": 2}  # and their most arguments
 PYTHON_ONLY = {
     "precomputed": "takes a matrix of kernel values, which no file format holds",
-    "fromfunction": "takes a Python function",
+    "callablekernel": "takes a Python function",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Lattices, Strings
+from treille.data import Lattices
 from treille.data.alphabet import united
 from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, MergingMap, Rows, StringMap
 from treille.features.merging import alike, merged_ids, number_rows
@@ -16,7 +16,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, lattices_to_count
-from treille.kernels.sequences import CountMap, SequenceKernel, narrow
+from treille.kernels.sequences import CountMap, SequenceKernel, Sequences, narrow
 
 
 class PatternKernel(SequenceKernel):
@@ -47,21 +47,19 @@ class PatternKernel(SequenceKernel):
         """Symbols that no window may contain."""
         return []
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Any, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
         fitted, family, rest = self._to_fit(batch, n_jobs)
         if isinstance(batch, Lattices):
             found = _core.PatternFeatures.fit_lattices(family, lattices_to_count(batch, self.counts), *rest)
         else:
-            assert isinstance(batch, Strings)
             found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, *rest)
         fitted.features, rows = found
         return fitted, Rows.from_core(rows, fitted.n_features)
 
-    def _to_fit(self, batch: Batch, n_jobs: int | None) -> tuple[PatternMap, Any, tuple[Any, ...]]:
+    def _to_fit(self, batch: Sequences, n_jobs: int | None) -> tuple[PatternMap, Any, tuple[Any, ...]]:
         """A map without features yet, the patterns, and how the core reads the batch."""
-        assert isinstance(batch, (Strings, Lattices))
         alphabet = self.declared()
         if alphabet is None:
             alphabet = [s for s in batch.alphabet if s not in self.left_out()]
@@ -104,7 +102,7 @@ class PatternMap(CountMap, MergingMap, StringMap):
     def counts(self) -> Counts:
         return self.kernel.counts
 
-    def recode(self, batch: Strings | Lattices) -> np.ndarray:
+    def recode(self, batch: Sequences) -> np.ndarray:
         codes = super().recode(batch)
         left_out = set(self.kernel.left_out())
         codes[np.array([s in left_out for s in batch.alphabet], dtype=bool)] = -1

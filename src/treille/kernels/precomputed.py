@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, KernelValues
+from treille.data import KernelValues
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
 from treille.kernels.reading import Reads
@@ -26,8 +26,7 @@ class Precomputed(Kernel):
 
     reads = Reads((KernelValues,))
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(left, KernelValues)
+    def gram(self, left: KernelValues, right: KernelValues | None = None, n_jobs: int | None = None) -> np.ndarray:
         if right is None:
             first = np.array_equal(left.ids, np.arange(len(left)))
             if first and len(left) != left.n_columns:
@@ -38,15 +37,13 @@ class Precomputed(Kernel):
             own = left.values if first else left.values[:, left.ids]
             check_symmetric(own)
             return own
-        assert isinstance(right, KernelValues)
         if left.n_columns != right.n_columns:
             raise InputError(
                 f"X has {left.n_columns} columns, expected {right.n_columns}: one per training example, in their order"
             )
         return left.values if _in_order(right) else left.values[:, right.ids]
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(batch, KernelValues)
+    def diagonal(self, batch: KernelValues, n_jobs: int | None = None) -> np.ndarray:
         if len(batch) > batch.n_columns:
             raise InputError(f"the kernel matrix is {len(batch)} by {batch.n_columns}, expected a square one")
         return batch.values[np.arange(len(batch)), batch.ids]

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from treille.data import Batch, Graphs
+from treille.data import Graphs
 from treille.data.graphs import Labels
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
@@ -77,13 +77,10 @@ class RandomWalk(GraphKernel):
         last = None if self.steps is None else int(self.steps)
         return WalkSums(self.series, float(self.decay), 0, last, self.labels, self.start == "all")
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(left, Graphs)
-        assert right is None or isinstance(right, Graphs)
+    def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
         return check_finite(self, self._sums().gram(left, right, effective_n_jobs(n_jobs)))
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(batch, Graphs)
+    def diagonal(self, batch: Graphs, n_jobs: int | None = None) -> np.ndarray:
         sums = self._sums()
         return batch.derived((repr(self), "diagonal"), lambda: self._diagonal(sums, batch, n_jobs))
 

@@ -10,7 +10,6 @@ import numpy as np
 from treille import _core
 from treille.automata import Fst
 from treille.automata.validation import call_core
-from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import align
 from treille.data.base import selected
 from treille.data.lattices import as_lattices
@@ -29,7 +28,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.sequences import SequenceKernel, SequenceMap
+from treille.kernels.sequences import SequenceKernel, SequenceMap, Sequences
 
 SYMMETRIC = 1e-9  # relative to the largest value
 
@@ -97,11 +96,10 @@ class Rational(SequenceKernel):
         name = "T has a cycle that reads nothing and writes symbols: T o T^-1"
         return _kept(self.T, "_times_inverse", lambda: _without_cycles(self.T @ ~self.T, name))
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
         self.check()
-        assert isinstance(batch, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
         data, codes = _read(batch, self.T.input_symbols, threads)
         _check_known(batch, codes, self.T.input_symbols)
@@ -119,7 +117,7 @@ class Rational(SequenceKernel):
             raise InputError("the strings in the file do not fit its kernel")
         return _rebuild(labels, offsets, self, stored.unit(spec))
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Sequences, right: Sequences | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
             return super().gram(left, right, n_jobs)
         self.check()
@@ -131,20 +129,18 @@ class Rational(SequenceKernel):
             _check_symmetric(self._values(left[:1], right, n_jobs), self._values(right, left[:1], n_jobs).T)
         return K
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Sequences, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
             return super().diagonal(batch, n_jobs)
         self.check()
         return call_core(_core.rational_diagonal, self._pair_machine(), *self._sides(batch, batch, n_jobs))
 
-    def _values(self, left: Batch, right: Batch, n_jobs: int | None) -> np.ndarray:
+    def _values(self, left: Sequences, right: Sequences, n_jobs: int | None) -> np.ndarray:
         values = call_core(_core.rational_gram, self._pair_machine(), *self._sides(left, right, n_jobs))
         return values.reshape(len(left), len(right))
 
-    def _sides(self, left: Batch, right: Batch, n_jobs: int | None) -> tuple[Any, ...]:
+    def _sides(self, left: Sequences, right: Sequences, n_jobs: int | None) -> tuple[Any, ...]:
         """The input side of T, its output side, and the number of threads, for the core."""
-        assert isinstance(left, (Strings, Lattices))
-        assert isinstance(right, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
         right_symbols = self.T.input_symbols if self.factored else self.T.output_symbols
         return *_read(left, self.T.input_symbols, threads), *_read(right, right_symbols, threads), threads
@@ -159,15 +155,13 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
         super().__init__(features, kernel.T.output_symbols or [], unit)
         self.kernel = kernel
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, (Strings, Lattices))
+    def transform(self, batch: Sequences, n_jobs: int | None = None) -> Rows:
         threads = effective_n_jobs(n_jobs)
         data, codes = _read(batch, self.kernel.T.input_symbols, threads)
         rows = call_core(self.features.transform, self.kernel._machine(), data, codes, threads)
         return Rows.from_core(rows, self.n_features)
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, (Strings, Lattices))
+    def contributions(self, batch: Sequences, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         codes = _codes(batch, self.kernel.T.input_symbols)  # epsilon arcs stay, since they are parts
         values = np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
         arguments = self.kernel._machine(), as_lattices(batch).for_core(), codes, *values
@@ -260,13 +254,13 @@ def _name(table: Sequence[str] | None, label: int) -> str:
     return str(label) if table is None else table[label]
 
 
-def _read(batch: Strings | Lattices, table: Sequence[str] | None, threads: int) -> tuple[_core.Lattices, np.ndarray]:
+def _read(batch: Sequences, table: Sequence[str] | None, threads: int) -> tuple[_core.Lattices, np.ndarray]:
     """A batch as lattices without epsilon arcs, and the label of each symbol on one side of T."""
     codes = _codes(batch, table)
     return as_lattices(batch).without_epsilon(threads), codes
 
 
-def _codes(batch: Strings | Lattices, table: Sequence[str] | None) -> np.ndarray:
+def _codes(batch: Sequences, table: Sequence[str] | None) -> np.ndarray:
     """The label of each symbol on one side of T, 0 for none."""
     if table is None:
         wrong = next((symbol for symbol in batch.alphabet if not isinstance(symbol, int)), None)
@@ -278,7 +272,7 @@ def _codes(batch: Strings | Lattices, table: Sequence[str] | None) -> np.ndarray
     return align(batch.alphabet, table, unknown=0)
 
 
-def _check_known(batch: Strings | Lattices, codes: np.ndarray, table: Sequence[str] | None) -> None:
+def _check_known(batch: Sequences, codes: np.ndarray, table: Sequence[str] | None) -> None:
     """Refuses examples of which T reads no symbol: all features would be 0."""
     used = np.unique(batch.symbols)
     used = used[used >= 0]

@@ -110,8 +110,7 @@ class Rounds(Additive):
     def terms(self) -> list[tuple[str, Kernel]]:
         return [(f"{place}: ", self.base) for place in range(self.refined.kernel.h + 1)]
 
-    def batches(self, batch: Batch) -> list[Batch]:
-        assert isinstance(batch, Graphs)
+    def batches(self, batch: Graphs) -> list[Batch]:
         n_rounds = self.refined.kernel.h
         labels = self.refined.features.labels(self.refined.core_arrays(batch), n_rounds).reshape(n_rounds + 1, -1)
         each = (np.unique(own, return_inverse=True) for own in labels)
@@ -136,7 +135,7 @@ class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
     def n_features(self) -> int:
         return self.rounds.n_features
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
         return self.rounds.transform(batch, n_jobs)
 
     def name(self, id: int) -> str:
@@ -184,13 +183,13 @@ class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
         assert isinstance(both, AdditiveMap)
         return RoundsMap(AdditiveMap(Rounds(self.kernel.base, refined), both.maps)), mine, theirs
 
-    def occurrences(self, batch: Batch) -> Occurrences:
+    def occurrences(self, batch: Any) -> Occurrences:
         each = zip(self.rounds.maps, self.kernel.batches(batch), strict=True)
         return Occurrences.concatenated(
             [having(own, LocatingMap).occurrences(labelled) for own, labelled in each], self.rounds.cuts[:-1].tolist()
         )
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         # The graphs of every round have the nodes and edges of these.
         found = self.rounds.contributions(batch, weights, n_jobs)
         values = np.zeros((int(batch.part_offsets[-1]), weights.shape[1]))

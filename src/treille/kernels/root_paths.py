@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data import Batch, Trees
+from treille.data import Trees
 from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
@@ -62,8 +62,7 @@ class RootPaths(TreeKernel):
         matrix.eliminate_zeros()  # a power of decay may underflow to 0
         return matrix, (label, parent, length)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[RootPathsMap, Rows]:
-        assert isinstance(batch, Trees)
+    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[RootPathsMap, Rows]:
         matrix, (label, parent, _) = self.counted(batch.arrays)
         feature = np.arange(len(label), dtype=np.int32)
         rows = Rows.from_csr(matrix, threads=effective_n_jobs(n_jobs))
@@ -112,14 +111,12 @@ class RootPathsMap(LocatingMap, MergingMap):
         paths = np.flatnonzero(self.feature >= 0)
         return paths[np.argsort(self.feature[paths])]
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Trees)
+    def transform(self, batch: Trees, n_jobs: int | None = None) -> Rows:
         matrix, paths = self.kernel.counted(batch.arrays_over(self.alphabet))
         ids, threads = self._ids(*paths), effective_n_jobs(n_jobs)
         return Rows.from_csr(matrix, squared_norms(matrix), ids=ids, n_features=self.n_features, threads=threads)
 
-    def occurrences(self, batch: Batch) -> Occurrences:
-        assert isinstance(batch, Trees)
+    def occurrences(self, batch: Trees) -> Occurrences:
         path, label, parent, length = _core.root_paths(batch.arrays_over(self.alphabet))
         sizes = length[path].astype(np.int64)
         ends, node = running_sum(sizes), np.arange(len(path))

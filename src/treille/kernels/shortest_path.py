@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data import Batch, Graphs
+from treille.data import Graphs
 from treille.data.base import available_memory, readable_size
 from treille.features import Occurrences
 from treille.io.errors import InputError
@@ -34,8 +34,7 @@ class ShortestPathMap(GraphFeatureMap):
         shown = f"{length[0]}" if len(length) == 1 else f"{float(f'{length[0]}e{length[1] - 8}'):.9g}"
         return f"{ends[0]} -{shown}-> {ends[1]}" if self.directed else f"{min(ends)} -{shown}- {max(ends)}"
 
-    def occurrences(self, batch: Batch) -> Occurrences:
-        assert isinstance(batch, Graphs)
+    def occurrences(self, batch: Graphs) -> Occurrences:
         if self.kernel.max_length is None:  # else it may be far fewer
             needed, available = PAIR_BYTES * int((np.diff(batch.offsets) ** 2).sum()), available_memory()
             if needed > available:

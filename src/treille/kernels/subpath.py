@@ -103,10 +103,9 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             sums = np.cumsum(np.concatenate([[0.0], weights[1:]]))
         return sums[: 1 + np.count_nonzero(sums[1:] > sums[:-1])]
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
-        assert isinstance(batch, Trees)
         parts = len(batch.alphabet), self.path_weights(batch), check_counts(self.counts)
         features = _core.SubpathFeatures.fit(batch.arrays, *parts)
         needed, available = ENTRY * features.most_entries, available_memory()
@@ -181,14 +180,12 @@ class SubpathMap(ExplainingMap):
     def n_features(self) -> int:
         return len(self.features)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Trees)
+    def transform(self, batch: Trees, n_jobs: int | None = None) -> Rows:
         n, threads = self.n_features, effective_n_jobs(n_jobs)
         matrix = _matrix(self.features.transform(batch.arrays_over(self.alphabet), threads), n)
         return Rows.from_csr(matrix, self.kernel.diagonal(batch, n_jobs), threads=threads)
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, Trees)
+    def contributions(self, batch: Trees, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         values = self.features.contributions(
             batch.arrays_over(self.alphabet), np.ascontiguousarray(weights, np.float64)
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Trees
+from treille.data import Trees
 from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.data.tree import spell
@@ -56,9 +56,8 @@ class SubTree(TreeKernel):
         check_positive("decay", self.decay)
         check_choice("leaves", self.leaves)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[SubTreeMap, Rows]:
+    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[SubTreeMap, Rows]:
         self.check()
-        assert isinstance(batch, Trees)
         features, rows = _core.SubtreeFeatures.fit(batch.arrays, *self.options())
         fitted = SubTreeMap(features, batch.alphabet, self)
         return fitted, Rows.from_core(rows, fitted.n_features)
@@ -89,13 +88,11 @@ class SubTreeMap(LocatingMap, MergingMap):
     def n_features(self) -> int:
         return len(self.features)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Trees)
+    def transform(self, batch: Trees, n_jobs: int | None = None) -> Rows:
         rows = self.features.transform(batch.arrays_over(self.alphabet), effective_n_jobs(n_jobs))
         return Rows.from_core(rows, self.n_features)
 
-    def occurrences(self, batch: Batch) -> Occurrences:
-        assert isinstance(batch, Trees)
+    def occurrences(self, batch: Trees) -> Occurrences:
         features, sizes = self.features.at_nodes(batch.arrays_over(self.alphabet)), batch.subtree_sizes
         places = np.arange(len(sizes)) - np.repeat(batch.offsets[:-1], np.diff(batch.offsets))
         ends = running_sum(sizes)

@@ -1,6 +1,7 @@
 """The common base of kernels computed by a suffix tree: of the substrings, or of the upward paths, of one or two batches."""
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,10 @@ class SuffixTreeKernel(Kernel):
     """A kernel whose matrix is multiplied by a suffix tree: each column of a product costs one pass over the symbols."""
 
     @abstractmethod
-    def suffix_tree(self, left: Batch, right: Batch | None, n_jobs: int | None) -> _core.SubstringTree:
+    def suffix_tree(self, left: Any, right: Any, n_jobs: int | None) -> _core.SubstringTree:
         """The tree of one batch, or of two that are not empty, for products between them."""
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Any, right: Any = None, n_jobs: int | None = None) -> np.ndarray:
         if not self.multiplies(left):
             return super().gram(left, right, n_jobs)
         if right is not None and len(left) < len(right):
@@ -31,7 +32,7 @@ class SuffixTreeKernel(Kernel):
             return np.zeros((len(left), 0))
         return self.suffix_tree(left, right, n_jobs).gram(effective_n_jobs(n_jobs))
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def expansion(self, support: Any, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         if not self.multiplies(support):
             return super().expansion(support, coefficients, n_jobs)
         return SuffixTreeExpansion(self, support, np.ascontiguousarray(coefficients, dtype=np.float64))
@@ -40,12 +41,12 @@ class SuffixTreeKernel(Kernel):
 class SuffixTreeExpansion(KernelExpansion):
     """Sums over support examples by a suffix tree of these and the new examples."""
 
-    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         if not len(batch) or not len(self.support):
             return np.zeros((len(batch), self.coefficients.shape[1]))
         return self.kernel.suffix_tree(batch, self.support, n_jobs).product(self.coefficients, effective_n_jobs(n_jobs))
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
         return expand(self.kernel, self.support, self.coefficients, n_jobs).contributions(batch, n_jobs)
 
 
@@ -72,16 +73,14 @@ def longest(*batches: Batch | None) -> int:
 
 
 def substring_tree(
-    left: Batch, right: Batch | None, min_length: int, cumulative: np.ndarray, n_jobs: int | None
+    left: Strings, right: Strings | None, min_length: int, cumulative: np.ndarray, n_jobs: int | None
 ) -> _core.SubstringTree:
     """The tree for k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z), of one batch or between two.
 
     `cumulative` holds W(0) = 0, W(1), ..., the cumulative weights, 0 below `min_length`.
     """
-    assert isinstance(left, Strings)
     symbols, offsets, n_codes = left.symbols, left.offsets, len(left.alphabet)
     if right is not None:
-        assert isinstance(right, Strings)
         check_units_agree(left, right)
         codes = align(right.alphabet, left.alphabet)
         n_codes = max(n_codes, codes.max(initial=-1) + 1)
@@ -91,9 +90,8 @@ def substring_tree(
     return _core.SubstringTree.build(symbols, offsets, n_codes, min_length, cumulative, len(left), threads)
 
 
-def substring_product(batch: Batch, min_length: int, cumulative: np.ndarray, n_jobs: int | None) -> TreeProduct:
+def substring_product(batch: Strings, min_length: int, cumulative: np.ndarray, n_jobs: int | None) -> TreeProduct:
     """The matrix of one batch as an operator."""
-    assert isinstance(batch, Strings)
     tree = substring_tree(batch, None, min_length, cumulative, n_jobs)
     nodes = f"{tree.n_nodes:,} shared nodes of the suffix tree, {readable_size(tree.nbytes)}"
     return TreeProduct(tree, f"{len(batch.symbols):,} symbols, {nodes}", effective_n_jobs(n_jobs))

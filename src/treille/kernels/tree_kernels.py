@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Trees
+from treille.data import Trees
 from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -38,23 +38,20 @@ class MatchedNodes(TreeKernel):
         """The matching nodes of trees, found once."""
         return trees.derived(self.index, lambda: self.index(trees.arrays))
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Trees, right: Trees | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
-        assert isinstance(left, Trees)
         threads, whole = effective_n_jobs(n_jobs), left if right is None else right
-        assert isinstance(whole, Trees)
         index = self.index_of(whole)
         arrays = left.arrays if right is None else left.arrays_over(whole.alphabet)
         K: np.ndarray = index.gram(arrays, self.rule(), right is None, threads).reshape(len(left), len(whole))
         return check_finite(self, K)
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def expansion(self, support: Trees, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         self.check()
         return MatchedNodesExpansion(self, support, np.ascontiguousarray(coefficients, np.float64))
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Trees, n_jobs: int | None = None) -> np.ndarray:
         self.check()
-        assert isinstance(batch, Trees)
         return batch.derived((repr(self), "diagonal"), lambda: self._diagonal(batch, n_jobs))
 
     def _diagonal(self, batch: Trees, n_jobs: int | None) -> np.ndarray:
@@ -66,8 +63,7 @@ class MatchedNodes(TreeKernel):
 class MatchedNodesExpansion(KernelExpansion):
     """Sums over support trees, split by the nodes of the new ones."""
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, Trees)
+    def contributions(self, batch: Trees, n_jobs: int | None = None) -> Contributions:
         kernel, support = self.kernel, self.support
         values = np.zeros((len(batch.labels), self.coefficients.shape[1]))
         for start, stop in _blocks(support, int(np.diff(batch.offsets).max(initial=1))):

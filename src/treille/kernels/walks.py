@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Graphs
+from treille.data import Graphs
 from treille.data.alphabet import united
 from treille.data.graphs import Labels
 from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
@@ -72,13 +72,11 @@ class Walks(GraphKernel):
         if self.min_k is not None and check_whole("min_k", self.min_k, 0) > k:
             raise InputError(f"min_k is {self.min_k}, expected at most k, {k}")
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
-        assert isinstance(batch, Graphs)
+    def prefers_features(self, batch: Graphs, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.counts != "raw" or self._most_sequences(batch, n_jobs) <= MANY
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[WalkMap, Rows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[WalkMap, Rows]:
         self.check()
-        assert isinstance(batch, Graphs)
         self._check_batch(batch)
         most = self._most_sequences(batch, n_jobs)
         if most > TOO_MANY:
@@ -101,17 +99,14 @@ class Walks(GraphKernel):
         directed = stored.value(spec, "directed", bool)
         return _rebuild((steps, stored.array(arrays, "sequences", np.int32)), alphabet, edge_alphabet, directed, self)
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
-        assert isinstance(left, Graphs)
-        assert right is None or isinstance(right, Graphs)
         if self.prefers_features(left, n_jobs):
             return super().gram(left, right, n_jobs)
         return check_finite(self, self._sums().gram(left, right, effective_n_jobs(n_jobs)))
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Graphs, n_jobs: int | None = None) -> np.ndarray:
         self.check()
-        assert isinstance(batch, Graphs)
         if self.prefers_features(batch, n_jobs):
             return super().diagonal(batch, n_jobs)
         return check_finite(self, self._sums().diagonal(batch, effective_n_jobs(n_jobs)))
@@ -159,14 +154,12 @@ class WalkMap(ExplainingMap, MergingMap, NodeLabelledMap):
     def n_features(self) -> int:
         return len(self.features)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Graphs)
+    def transform(self, batch: Graphs, n_jobs: int | None = None) -> Rows:
         self.kernel._check_batch(batch)
         arrays = batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.labels)
         return Rows.from_core(self.features.transform(arrays, effective_n_jobs(n_jobs)), self.n_features)
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, Graphs)
+    def contributions(self, batch: Graphs, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         self.kernel._check_batch(batch)
         arrays = batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.labels)
         nodes, arcs = self.features.contributions(arrays, np.ascontiguousarray(weights, np.float64))

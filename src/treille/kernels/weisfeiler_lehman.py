@@ -123,10 +123,10 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     def has_features(self) -> bool:
         return self.base is None or self.base.has_features
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+    def prefers_features(self, batch: Graphs, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.base is None or self.base.prefers_features(batch, n_jobs)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
         if self.base is None:
             return super().fit_features(batch, n_jobs)
@@ -135,7 +135,7 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
         features, rows = Rounds(self.base, self.refined(batch, n_jobs)).fit_features(batch, n_jobs)
         return RoundsMap(features), rows
 
-    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Graphs) -> list[tuple[Kernel, Batch]]:
         if self.base is None or not self.needs_features:
             return [(self, batch)]
         plain = self._plain()
@@ -156,19 +156,19 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
         features.check()
         return features
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
         if self.base is None:
             return super().gram(left, right, n_jobs)
         return Rounds(self.base, self.refined(left if right is None else right, n_jobs)).gram(left, right, n_jobs)
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Graphs, n_jobs: int | None = None) -> np.ndarray:
         self.check()
         if self.base is None:
             return super().diagonal(batch, n_jobs)
         return Rounds(self.base, self.refined(batch, n_jobs)).diagonal(batch, n_jobs)
 
-    def refined(self, batch: Batch, n_jobs: int | None) -> Any:
+    def refined(self, batch: Graphs, n_jobs: int | None) -> Any:
         """The refined labels of a batch."""
         return self._plain().fit_features(batch, n_jobs)[0]
 

@@ -56,7 +56,7 @@ class WrappedKernel(Expression, CompositeKernel):
         """The features and rows of this kernel, from those of the kernel inside."""
         raise NotImplementedError  # powers have features of their own
 
-    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Any) -> list[tuple[Kernel, Batch]]:
         return leaf_kernels(self.inside(), batch)
 
     def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
@@ -73,10 +73,10 @@ class WrappedKernel(Expression, CompositeKernel):
     def has_features(self) -> bool:
         return self.kernel.has_features
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+    def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.has_features and (self.needs_features or self.inside().prefers_features(batch, n_jobs, known))
 
-    def multiplies(self, batch: Batch) -> bool:
+    def multiplies(self, batch: Any) -> bool:
         return super().multiplies(batch) and self.kernel.multiplies(batch)
 
 
@@ -98,7 +98,7 @@ class WrappedMap(LocatingMap):
     def n_features(self) -> int:
         return self.inner.n_features
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
         return self.change(self.inner.transform(batch, n_jobs))
 
     def name(self, id: int) -> str:
@@ -113,7 +113,7 @@ class WrappedMap(LocatingMap):
     @abstractmethod
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]: ...
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         return self.contributor(weights)(batch, n_jobs)
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
