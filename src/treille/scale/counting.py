@@ -73,7 +73,7 @@ class CountedParts(Source):
                 if least == 1
                 else InputError(f"no feature of {self.kernel!r} occurs in {least:,} examples: use a smaller min_count")
             )
-        return PartsSpace(self.kernel, features, rows, self.parts.memory, self.folder, n_jobs, least)
+        return PartsSpace(features, rows, self.parts.memory, self.folder, n_jobs, least)
 
     def progress(self, n_problems: int, space: Any) -> tuple[int, str]:
         return max(1, space.rows.n_problems), "pass"  # all problems at once, unless the rows differ

@@ -124,7 +124,7 @@ class ClusterSource(Source):
             raise no_features(self.kernel, 0)
         self.rows = []
         futures = rows.store.futures  # type: ignore[attr-defined]
-        return ClusterSpace(self.kernel, features, rows, self.cluster, futures, self.problem_futures, self.folder)
+        return ClusterSpace(features, rows, self.cluster, futures, self.problem_futures, n_jobs, self.folder)
 
     def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
         """The features and rows of the kernel, composed from those of its leaves."""

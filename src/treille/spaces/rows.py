@@ -12,7 +12,7 @@ from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.base import check_finite
 from treille.kernels.fitting import FitContext
-from treille.spaces.feature_space import FeatureSpace
+from treille.spaces.space import FeatureSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,6 @@ class RowsSpace(FeatureSpace):
 
     @classmethod
     def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        """Whether the kernel provides what the space needs."""
         return kernel.has_features
 
     @classmethod
@@ -56,7 +55,6 @@ class RowsSpace(FeatureSpace):
         return represent(self.features, self.rows, representation, n_problems, self.n_jobs)
 
     def sizes(self) -> str:
-        """How large the space is, in words."""
         rows, size = self.rows, readable_size(self.rows.nbytes)
         return f"{len(rows):,} examples, {rows.n_features:,} features, {rows.n_entries:,} entries, {size} of rows"
 
