@@ -38,7 +38,7 @@ from treille.learning.risk import SPREADS, split
 from treille.solvers import Problem, Report
 from treille.solvers.progress import progress_bar, stage
 from treille.spaces import MemorySource, Source
-from treille.spaces.rows import no_features
+from treille.spaces.space import no_features
 from treille.spaces.weight_automaton import weight_fst
 
 LEARN = ("risk", "alignment", "alignment-nnls")

@@ -187,6 +187,41 @@ class StringMap(FeatureMap):
         return True
 
 
+class CoreMap(FeatureMap):
+    """Features that an object of the core holds. ``kernel.map_of(parts, *names)`` makes the map from arrays and names."""
+
+    kernel: Any
+    features: Any  # of the core
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[Any, ...]:
+        """What the map has beside the kernel and its arrays, such as alphabets."""
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    def parts(self, ids: np.ndarray | None = None) -> Any:
+        """The arrays of the features `ids`; None: of all."""
+        ids = np.arange(self.n_features) if ids is None else ids
+        return self.features.parts(np.ascontiguousarray(ids, np.int64))
+
+    def name(self, id: int) -> str:
+        check_id(id, self.n_features)
+        return self.feature_name(id)
+
+    @abstractmethod
+    def feature_name(self, id: int) -> str:
+        """The name of a feature that exists."""
+
+    def restrict(self, ids: np.ndarray) -> Any:
+        return self.kernel.map_of(self.parts(ids), *self.names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.kernel.map_of, (self.parts(), *self.names)
+
+
 def check_id(id: int, n_features: int) -> None:
     """Refuses an id that no feature has."""
     if not 0 <= id < n_features:

@@ -28,12 +28,22 @@ from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive, own_part, unit_of
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
 from treille.kernels.expansion import Expansion
-from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.fitting import FitContext
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
 from treille.kernels.reading import Reads
-from treille.kernels.wrapped import RescaledMap, WrappedKernel, check_is_kernel
+from treille.kernels.wrapped import (
+    NAME,
+    POWER,
+    PRODUCT,
+    SUM,
+    Expression,
+    RescaledMap,
+    Spell,
+    WrappedKernel,
+    check_is_kernel,
+    within,
+)
 
 
 class Pair(Expression, Kernel):

@@ -7,11 +7,11 @@ from typing import Any
 from treille.kernels.additive import Additive
 from treille.kernels.algebra import Scaled, Sum
 from treille.kernels.base import Kernel
-from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 from treille.kernels.reading import Reads
 from treille.kernels.weighted import Weighted
+from treille.kernels.wrapped import NAME, Spell, within
 
 
 class Balanced(Normalized):

@@ -26,9 +26,8 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, changeable
 from treille.kernels.expansion import Expansion
-from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import WrappedKernel
+from treille.kernels.wrapped import NAME, Spell, WrappedKernel, within
 
 
 class Centered(WrappedKernel):

@@ -176,7 +176,7 @@ class GappedKmer(PatternKernel):
         bound = length if self.max_mismatches is None else int(self.max_mismatches)
         return np.array([value if m <= bound else 0.0 for m, value in enumerate(values)])
 
-    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
         return fitted.joined(fitted.symbols(cells, "."))
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:

@@ -20,7 +20,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, transformed
-from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap
+from treille.kernels.graph_features import GraphKernel, NodeLabelledMap
 from treille.kernels.tree_kernels import check_choice
 
 CONNECTED = {

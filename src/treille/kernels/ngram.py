@@ -193,7 +193,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         parts = ngrams.ravel(), lengths, *self.orders.parts(f.min_order if len(f) else first, last), len(self.alphabet)
         return _rebuild(parts, self.alphabet, self.unit, self.orders)
 
-    def spell(self, id: int) -> str:
+    def feature_name(self, id: int) -> str:
         return self.joined(self.alphabet[s] for s in self.features.gram(id))
 
     def restrict(self, ids: np.ndarray) -> NGramMap:

@@ -16,8 +16,7 @@ from treille.features.merging import alike, merged_ids
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.graph_features import shown
-from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap
+from treille.kernels.graph_features import GraphKernel, NodeLabelledMap, shown
 from treille.kernels.shortest_path import check_nodes_or_none
 from treille.kernels.tree_kernels import check_choice
 

@@ -13,9 +13,8 @@ from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, LinearOperator, changeable
 from treille.kernels.expansion import Expansion
-from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import RescaledMap, WrappedKernel
+from treille.kernels.wrapped import NAME, RescaledMap, Spell, WrappedKernel, within
 
 
 class Normalized(WrappedKernel):

@@ -19,7 +19,7 @@ from treille.io.errors import InputError
 from treille.io.units import BASES
 from treille.kernels.algebra import Constant
 from treille.kernels.base import Kernel
-from treille.kernels.expression import Expression
+from treille.kernels.wrapped import Expression
 from treille.registry import known
 
 RANGE = re.compile(r"(?<![\w.])(\d+)\.\.(\d+)(?![\w.])")  # 3..6

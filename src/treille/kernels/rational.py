@@ -23,7 +23,7 @@ from treille.features import (
     Rows,
     StringMap,
 )
-from treille.features.merging import alike, different, merged_ids, number_records
+from treille.features.merging import Records, alike, different, merge_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
@@ -115,7 +115,11 @@ class Rational(SequenceKernel):
         written = self.T.parts().outputs
         if not np.isin(labels, written[written > 0]).all():
             raise InputError("the strings in the file do not fit its kernel")
-        return _rebuild(labels, offsets, self, stored.unit(spec))
+        return self.map_of((labels, offsets), stored.unit(spec))
+
+    def map_of(self, parts: Iterable[np.ndarray], unit: str) -> RationalMap:
+        """The map of output strings: their labels, and where those of each begin."""
+        return RationalMap(_core.RationalFeatures.from_strings(*parts), self, unit)
 
     def gram(self, left: Sequences, right: Sequences | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
@@ -155,6 +159,17 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
         super().__init__(features, kernel.T.output_symbols or [], unit)
         self.kernel = kernel
 
+    @property
+    def names(self) -> tuple[Any, ...]:
+        return (self.unit,)
+
+    def parts(self, ids: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        labels, offsets = self.features.strings()
+        if ids is None:
+            return labels, offsets
+        places, ends = selected(offsets, ids)
+        return np.ascontiguousarray(labels[places]), ends
+
     def transform(self, batch: Sequences, n_jobs: int | None = None) -> Rows:
         threads = effective_n_jobs(n_jobs)
         data, codes = _read(batch, self.kernel.T.input_symbols, threads)
@@ -168,37 +183,24 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
         shares, base = call_core(self.features.contributions, *arguments)
         return Contributions.of(batch, shares).plus(base)
 
-    def spell(self, id: int) -> str:
+    def feature_name(self, id: int) -> str:
         labels = self.features.string(id)
         return self.joined(_name(self.kernel.T.output_symbols, label) for label in labels) if labels else EPSILON
-
-    def restrict(self, ids: np.ndarray) -> RationalMap:
-        labels, offsets = self.features.strings()
-        places, ends = selected(offsets, ids)
-        return _rebuild(np.ascontiguousarray(labels[places]), ends, self.kernel, self.unit)
 
     def merge(self, other: FeatureMap) -> tuple[RationalMap, np.ndarray, np.ndarray]:
         other = alike(RationalMap, self, other)
         if not _same_machine(self.kernel.T, other.kernel.T):
             raise different("T", repr(self.kernel.T), repr(other.kernel.T))
         unit = self.merged_unit(other, self.n_features > 0, other.n_features > 0)
-        (labels, offsets), (more, ends) = self.features.strings(), other.features.strings()
-        numbers = number_records((labels, offsets), (more, ends))
-        theirs, new = merged_ids(np.arange(self.n_features), numbers)
-        lengths = np.diff(ends)
-        strings = np.concatenate([labels, more[np.repeat(new, lengths)]])
-        return (
-            _rebuild(strings, np.concatenate([offsets, offsets[-1] + np.cumsum(lengths[new])]), self.kernel, unit),
-            np.arange(self.n_features),
-            theirs,
-        )
+        mine, theirs = (Records(*each.parts(), np.arange(each.n_features)) for each in (self, other))
+        merged, ids = merge_records(mine, theirs)
+        return self.kernel.map_of(merged[:2], unit), mine.features, ids
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        labels, offsets = self.features.strings()
-        return {"unit": self.unit}, {"labels": labels, "offsets": offsets}
+        return {"unit": self.unit}, dict(zip(("labels", "offsets"), self.parts(), strict=True))
 
     def strings(self) -> FeatureStrings:
-        labels, offsets = self.features.strings()
+        labels, offsets = self.parts()
         table = self.kernel.T.output_symbols
         names = table[1:] if table else [str(label) for label in range(1, labels.max(initial=0) + 1)]
         return FeatureStrings(labels - 1, offsets, names)  # label 0 is epsilon, which no feature contains
@@ -207,9 +209,6 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
         return self.kernel.load_features(
             {"unit": self.unit}, {"labels": strings.symbols + 1, "offsets": strings.offsets}
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (*self.features.strings(), self.kernel, self.unit)
 
 
 def _kept(T: Fst, name: str, make: Callable[[], _core.Machine]) -> _core.Machine:
@@ -242,10 +241,6 @@ def _without_cycles(T: Fst, name: str) -> _core.Machine:
         return T.remove_epsilon().machine
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
-
-
-def _rebuild(labels: np.ndarray, offsets: np.ndarray, kernel: Rational, unit: str) -> RationalMap:
-    return RationalMap(_core.RationalFeatures.from_strings(labels, offsets), kernel, unit)
 
 
 def _name(table: Sequence[str] | None, label: int) -> str:

@@ -12,8 +12,7 @@ import numpy as np
 
 from treille.data import Lattices, Strings, Texts
 from treille.data.alphabet import align, codes_of
-from treille.features import Contributions, ExplainingMap, FeatureMap, Rows
-from treille.features.feature_map import check_id
+from treille.features import Contributions, CoreMap, ExplainingMap, Rows
 from treille.features.merging import different
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
@@ -72,7 +71,7 @@ class SequenceKernel(Kernel):
         return X
 
 
-class SequenceMap(FeatureMap):
+class SequenceMap(CoreMap):
     """Features that consist of symbols. `features` is the map of the core, `alphabet` the symbols it numbers."""
 
     def __init__(self, features: Any, alphabet: list[Any], unit: str):
@@ -81,8 +80,8 @@ class SequenceMap(FeatureMap):
         self.unit = unit
 
     @property
-    def n_features(self) -> int:
-        return len(self.features)
+    def names(self) -> tuple[Any, ...]:
+        return self.alphabet, self.unit
 
     @cached_property
     def _codes(self) -> dict[Any, int]:
@@ -103,14 +102,6 @@ class SequenceMap(FeatureMap):
         if has_symbols and other_has and self.unit != other.unit:
             raise different("unit", repr(self.unit), repr(other.unit))
         return self.unit if has_symbols or not other_has else other.unit
-
-    def name(self, id: int) -> str:
-        check_id(id, self.n_features)
-        return self.spell(id)
-
-    @abstractmethod
-    def spell(self, id: int) -> str:
-        """The name of a feature that exists."""
 
     def symbol_names(self) -> list[str]:
         """Readable names of the symbols."""

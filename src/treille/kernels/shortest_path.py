@@ -15,7 +15,7 @@ from treille.features import Occurrences
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels.counts import Counts, check_counts
-from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel
+from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap
 from treille.kernels.tree_kernels import check_choice
 
 STEPS_PER_SECOND = 1e8  # nodes and arcs visited
@@ -25,12 +25,12 @@ PAIR_BYTES = 60  # of an occurrence, while they are sorted
 MOST_STEPS = 50  # of paths whose number is estimated from walks
 
 
-class ShortestPathMap(GraphFeatureMap):
+class ShortestPathMap(GraphPatternMap):
     """Shortest paths and their ids."""
 
-    def feature_name(self, pattern: int, names: Any) -> str:
+    def pattern_name(self, pattern: int) -> str:
         first, second, *length = self.features.key(pattern)
-        ends = [names.label(code) if self.alphabet else "*" for code in (first, second)]
+        ends = self.label(first), self.label(second)
         shown = f"{length[0]}" if len(length) == 1 else f"{float(f'{length[0]}e{length[1] - 8}'):.9g}"
         return f"{ends[0]} -{shown}-> {ends[1]}" if self.directed else f"{min(ends)} -{shown}- {max(ends)}"
 
@@ -111,9 +111,9 @@ class ShortestPath(GraphPatternKernel):
         elif self.max_length is not None:
             check_whole("max_length", self.max_length)
 
-    def kind(self, directed: bool, edge_labelled: bool) -> Any:
+    def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
         length = inf if self.max_length is None else float(self.max_length)
-        return _core.ShortestPaths(length, bool(self.use_weights), directed)
+        return _core.ShortestPaths(length, bool(self.use_weights), directed), check_counts(self.counts)
 
     def check_batch(self, batch: Graphs) -> None:
         if self.use_weights and len(batch.weights) and batch.weights.min() < 0:

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
-from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
-from treille.features.feature_map import DependentFeaturesError, check_id
+from treille.features import Contributions, CoreMap, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
+from treille.features.feature_map import DependentFeaturesError
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
@@ -126,7 +126,12 @@ class Subpath(SuffixTreeKernel, TreeKernel):
         # Depths are bounded by the paths in the file before they are used as a size.
         if not _fit_together(len(alphabet), parts) or not self._reaches(parts[3]):
             raise InputError("the paths in the file do not fit its kernel")
-        return _rebuild(parts, alphabet, self)
+        return self.map_of(parts, alphabet)
+
+    def map_of(self, parts: Any, alphabet: list[str]) -> SubpathMap:
+        """The map of the edges that these arrays hold, see `PARTS`."""
+        weights, counts = self.path_weights_to(int(parts[3].max(initial=0))), check_counts(self.counts)
+        return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, self)
 
     def _reaches(self, depths: np.ndarray) -> bool:
         """Whether paths of these lengths have weights; those longer than `max_length` do not."""
@@ -168,7 +173,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
 PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start", "feature")
 
 
-class SubpathMap(ExplainingMap):
+class SubpathMap(CoreMap, ExplainingMap):
     """Edges of the suffix tree and their ids. A name with parentheses stands for all paths on the edge: ``(S/)NP/NN`` is two."""
 
     def __init__(self, features: _core.SubpathFeatures, alphabet: list[str], kernel: Subpath):
@@ -177,8 +182,11 @@ class SubpathMap(ExplainingMap):
         self.kernel = kernel
 
     @property
-    def n_features(self) -> int:
-        return len(self.features)
+    def names(self) -> tuple[Any, ...]:
+        return (self.alphabet,)
+
+    def parts(self, ids: np.ndarray | None = None) -> Any:
+        return (self if ids is None else self.restrict(ids)).features.parts()
 
     def transform(self, batch: Trees, n_jobs: int | None = None) -> Rows:
         n, threads = self.n_features, effective_n_jobs(n_jobs)
@@ -191,8 +199,7 @@ class SubpathMap(ExplainingMap):
         )
         return Contributions.of(batch, values)
 
-    def name(self, id: int) -> str:
-        check_id(id, self.n_features)
+    def feature_name(self, id: int) -> str:
         upwards, shortest = self.features.path(id)
         labels = [self.alphabet[label] for label in reversed(upwards)]
         more = len(labels) - shortest
@@ -212,15 +219,7 @@ class SubpathMap(ExplainingMap):
         )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return {"alphabet": self.alphabet}, dict(zip(PARTS, self.features.parts(), strict=True))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.features.parts(), self.alphabet, self.kernel)
-
-
-def _rebuild(parts: Any, alphabet: list[str], kernel: Subpath) -> SubpathMap:
-    weights, counts = kernel.path_weights_to(int(parts[3].max(initial=0))), check_counts(kernel.counts)
-    return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, kernel)
+        return {"alphabet": self.alphabet}, dict(zip(PARTS, self.parts(), strict=True))
 
 
 def _fit_together(n_labels: int, parts: tuple[np.ndarray, ...]) -> bool:

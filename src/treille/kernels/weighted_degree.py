@@ -66,7 +66,7 @@ class WeightedDegree(PatternKernel):
         one = joint_codes(batch, None)[1]
         return _core.weighted_degree_diagonal(int(self.d), int(self.shift), one, effective_n_jobs(n_jobs))
 
-    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
         return f"{fitted.joined(fitted.symbols(cells[1:]))} at {cells[0]}"
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:

@@ -19,25 +19,24 @@ from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures
-from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, edges_of_arcs
-from treille.kernels.graph_kernels import check_labels
+from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap, check_labels, edges_of_arcs
 from treille.kernels.refined_labels import Rounds, RoundsMap, Speller
 
 
-class WeisfeilerLehmanMap(GraphFeatureMap):
+class WeisfeilerLehmanMap(GraphPatternMap):
     """Refined labels and their ids."""
 
     _speller: Speller | None = None
     _named_labels: Any = None
 
-    def feature_name(self, pattern: int, names: Any) -> str:
+    def pattern_name(self, pattern: int) -> str:
         if self._speller is None or self._named_labels is not self.alphabet:
             self._speller = Speller(self.features.key, self.label, self.edge_label if self.edge_alphabet else None)
             self._named_labels = self.alphabet
         return self._speller.name(pattern)
 
     def has_edges(self) -> bool:
-        _, starts, _ = self._parts(np.arange(self.n_features))
+        _, starts, _ = self.parts()
         return bool((np.diff(starts) > 1).any())  # cells: a label, or a refined label and those of its neighbours
 
     def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
@@ -116,8 +115,8 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     def counted_labels(self) -> Labels:
         return self.labels
 
-    def kind(self, directed: bool, edge_labelled: bool) -> Any:
-        return _core.Refinements(int(self.h), edge_labelled)
+    def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
+        return _core.Refinements(int(self.h), edge_labelled), check_counts(self.counts)
 
     @property
     def has_features(self) -> bool:

@@ -1,6 +1,6 @@
-"""Kernels that wrap another kernel, and their feature maps: the same examples and features, other values."""
+"""Kernels that wrap another kernel, shown as expressions, and their feature maps: the same features, other values."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,9 +21,31 @@ from treille.features.abilities import having
 from treille.features.merging import alike
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel
-from treille.kernels.expression import Expression
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 from treille.kernels.reading import Reads
+
+SUM, PRODUCT, POWER, NAME = range(1, 5)  # precedence of operators, as in Python
+
+Spell = Callable[[Kernel], str]
+
+
+class Expression(ABC):
+    """Is shown as an expression such as ``0.5 * NGram(n=3)``; `binds` is the precedence of its operator."""
+
+    binds = NAME
+
+    @abstractmethod
+    def write(self, spell: Spell) -> str:
+        """The expression, with operands written by `spell`."""
+
+    def __repr__(self) -> str:
+        return self.write(repr)
+
+
+def within(kernel: Kernel, level: int, spell: Spell) -> str:
+    """An operand, in parentheses if its precedence is lower than `level`."""
+    text = spell(kernel)
+    return f"({text})" if getattr(kernel, "binds", NAME) < level else text
 
 
 class WrappedKernel(Expression, CompositeKernel):

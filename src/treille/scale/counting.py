@@ -30,8 +30,8 @@ from treille.scale.labels import Collected
 from treille.scale.parts import PER_CHARACTER, Part, Parts
 from treille.scale.sources import Facts, check_unchanged, file_facts, identity, text_bytes
 from treille.spaces.parts import SHARES, PartsSpace, memory_needed
-from treille.spaces.rows import no_features
 from treille.spaces.source import Source
+from treille.spaces.space import no_features
 
 Found = Callable[[Any, int], Any]  # validates the labels of so many examples
 

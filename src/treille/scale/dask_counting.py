@@ -22,8 +22,8 @@ from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.labels import Collected
 from treille.scale.parts import Part
 from treille.spaces.cluster import ClusterSpace
-from treille.spaces.rows import no_features
 from treille.spaces.source import Source
+from treille.spaces.space import no_features
 
 
 @dataclass(frozen=True)

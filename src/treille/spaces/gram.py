@@ -17,8 +17,7 @@ from treille.kernels import Kernel, Precomputed
 from treille.kernels.base import check_finite
 from treille.kernels.fitting import FitContext
 from treille.spaces.functions import DecisionFunctions, functions_of_examples
-from treille.spaces.rows import RowsSpace
-from treille.spaces.space import Space
+from treille.spaces.space import RowsSpace, Space
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext
 from treille.scikit_learn import BaseEstimator
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
-from treille.spaces.rows import KernelRowsSpace
+from treille.spaces.space import KernelRowsSpace
 
 
 class Nystrom(BaseEstimator):
