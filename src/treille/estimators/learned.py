@@ -317,7 +317,7 @@ def plan_learned(
 
 def used_features(rows: LearningRows, learned: list[LearnedKernel]) -> np.ndarray:
     """Those that have weight in a problem, and those that these need."""
-    return rows.features.needed(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
+    return rows.features.ids_for_norms(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
 
 
 def _problem_of(problem: Problem, classes: np.ndarray, label: Any) -> int:

@@ -6,7 +6,6 @@ from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.contributions import Contributions
 from treille.features.dense_rows import DenseRows
 from treille.features.feature_map import (
-    CoreMap,
     DependentFeaturesError,
     ExplainingMap,
     Families,
@@ -26,7 +25,6 @@ __all__ = [
     "ConcatenatedRows",
     "ConjunctionRows",
     "Contributions",
-    "CoreMap",
     "CountableRows",
     "DenseRows",
     "DependentFeaturesError",

@@ -38,12 +38,7 @@ class ConjunctionRows(MatrixRows):
     sq_norms: np.ndarray
 
     @property
-    def parts(self) -> tuple[Any, ...]:
-        return (self,)
-
-    @property
     def n_features(self) -> int:
-        """Number of features."""
         return len(self.patterns)
 
     def __len__(self) -> int:
@@ -103,11 +98,6 @@ class ConjunctionRows(MatrixRows):
             return self.matvec(self.written(i, i + 1).rmatvec(np.ones((1, 1))))[:, 0]
 
         return row
-
-    @property
-    def sparse(self) -> ConjunctionRows:
-        """As of `CenteredRows`: these rows."""
-        return self
 
     def refusal(self, ability: Any) -> InputError:
         return InputError(

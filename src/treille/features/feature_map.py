@@ -87,7 +87,7 @@ class FeatureMap(ABC):
 
         return multiply
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
         """The features `ids`, and those without which the norms of new examples would change, in increasing order."""
         return ids
 
@@ -114,7 +114,13 @@ class FeatureMap(ABC):
 
 
 class ExplainingMap(FeatureMap):
-    """Features whose values are sums over parts of an example, such as the symbols of a sequence."""
+    """Features whose values are sums over parts of an example, such as the symbols of a sequence.
+
+    >>> from treille.kernels import NGram
+    >>> features, _ = NGram(1).fit_features(NGram(1).batch(["ab"]))
+    >>> features.contributions(NGram(1).batch(["aab"]), np.array([[0.5], [1.0]])).sums().tolist()
+    [[2.0]]
+    """
 
     lacking = "do not report where they occur: NGram does"
 
@@ -128,7 +134,13 @@ class ExplainingMap(FeatureMap):
 
 
 class LocatingMap(ExplainingMap):
-    """Features that occur at positions of an example."""
+    """Features that occur at positions of an example.
+
+    >>> from treille.kernels import NGram
+    >>> features, _ = NGram(2).fit_features(NGram(2).batch(["ab"]))
+    >>> features.occurrences(NGram(2).batch(["aab"])).covered(0).tolist()
+    [1, 2]
+    """
 
     @abstractmethod
     def occurrences(self, batch: Any) -> Occurrences:
@@ -140,7 +152,14 @@ class LocatingMap(ExplainingMap):
 
 
 class MergingMap(FeatureMap):
-    """Features of parts of a data set that merge to those of all of it."""
+    """Features of parts of a data set that merge to those of all of it.
+
+    >>> from treille.kernels import NGram
+    >>> a, b = (NGram(1).fit_features(NGram(1).batch([text]))[0] for text in ("ab", "cb"))
+    >>> both, ids_a, ids_b = a.merge(b)
+    >>> [both.name(i) for i in range(3)], ids_a.tolist(), ids_b.tolist()
+    (['a', 'b', 'c'], [0, 1], [2, 1])
+    """
 
     lacking = "cannot be merged with others: their map does not provide merge; fit on all examples"
 
@@ -153,12 +172,6 @@ class MergingMap(FeatureMap):
         set and merged have the features of a map fitted on all of it, up to numbering; the rows of a part are the same with the
         ids replaced. A map of another kernel, unit or kind of data is refused; so are features that depend on all examples, by a
         `DependentFeaturesError`.
-
-        >>> from treille.kernels import NGram
-        >>> a, b = (NGram(1).fit_features(NGram(1).batch([text]))[0] for text in ("ab", "cb"))
-        >>> both, ids_a, ids_b = a.merge(b)
-        >>> [both.name(i) for i in range(3)], ids_a.tolist(), ids_b.tolist()
-        (['a', 'b', 'c'], [0, 1], [2, 1])
         """
 
     def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
@@ -170,7 +183,12 @@ class MergingMap(FeatureMap):
 
 
 class StringMap(FeatureMap):
-    """Features that are strings of symbols, which tries and automata can store."""
+    """Features that are strings of symbols, which tries and automata can store.
+
+    >>> from treille.kernels import NGram
+    >>> NGram(2).fit_features(NGram(2).batch(["aab"]))[0].strings().symbols.tolist()
+    [0, 0, 0, 1]
+    """
 
     lacking = "are not strings of symbols: a trie or an automaton needs features such as those of NGram or Gappy"
 

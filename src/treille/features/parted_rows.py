@@ -74,7 +74,6 @@ class PartedRows(CountableRows):
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return self.features
 
     def __len__(self) -> int:

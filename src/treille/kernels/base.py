@@ -186,6 +186,10 @@ parts: leave out .centered()
 
         return expand(self, support, coefficients, n_jobs)
 
+    def _shares(self, batch: Any, support: Any, coefficients: np.ndarray, threads: int) -> np.ndarray | None:
+        """What each part of the examples adds to an expansion by kernel values, one row per part; None: not defined by part."""
+        return None
+
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """The matrix of k(x, y), one row per example of X, one column per example of Y (Y None: of X).
 

@@ -118,9 +118,8 @@ class CenteredMap(ExplainingMap):
         cuts = np.cumsum([0, *(part.n_features for part in terms)])
         parts = []
         for part, (a, b) in zip(terms, pairwise(cuts), strict=True):
-            own = CenteredRows.of(part, np.ascontiguousarray(self.mean[a:b]), effective_n_jobs(n_jobs))
             kept = None if self.kept is None else self.kept[(a <= self.kept) & (self.kept < b)] - a
-            parts.append(own.keeping(kept))
+            parts.append(CenteredRows.of(part, np.ascontiguousarray(self.mean[a:b]), effective_n_jobs(n_jobs), kept))
         return parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:

@@ -240,7 +240,7 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         items = sorted(self.patterns.items_of(id), key=self.columns.place)
         return " & ".join(map(self.columns.name, items)) or "constant"
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
         return ids if self.powers.exact else np.arange(self.n_features)
 
     def restrict(self, ids: np.ndarray) -> ConjunctionMap:

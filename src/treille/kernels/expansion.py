@@ -50,7 +50,7 @@ def expand(
     """By weights of features, where features cost less than kernel values; otherwise by kernel values."""
     context = FitContext()
     if not kernel.prefers_features(support, n_jobs, context.known):
-        return (by_values or KernelExpansion)(kernel, support, coefficients)
+        return (by_values or KernelExpansion)(kernel, support, np.ascontiguousarray(coefficients, np.float64))
     features, rows = context.fit(kernel, support, n_jobs)
     return LinearExpansion(features, rows.rmatvec(coefficients, effective_n_jobs(n_jobs)))
 
@@ -97,3 +97,7 @@ class KernelExpansion(Expansion):
                 # Not a matrix product: its rounding would depend on the number of rows.
                 out[i] = (columns * row).sum(axis=1)
         return out
+
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
+        values = self.kernel._shares(batch, self.support, self.coefficients, effective_n_jobs(n_jobs))
+        return None if values is None else Contributions.of(batch, values)

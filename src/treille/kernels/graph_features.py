@@ -14,7 +14,8 @@ import numpy as np
 from treille.data import Graphs
 from treille.data.alphabet import united
 from treille.data.graphs import CoreArrays, Labels
-from treille.features import CoreMap, FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
+from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
+from treille.features.feature_map import CoreMap
 from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError

@@ -27,7 +27,7 @@ from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.additive import Additive, own_part, part_of
+from treille.kernels.additive import Additive, load_each, own_part, states_of
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expansion import Expansion, KernelExpansion, expand
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
@@ -142,10 +142,7 @@ class ProductKernel(CompositeKernel):
         return expand(self, support, coefficients, n_jobs, ProductExpansion)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        maps = [
-            factor.load_features(own, part_of(arrays, str(place)))
-            for place, (factor, own) in enumerate(zip(self.factors(), stored.value(spec, "factors", list), strict=True))
-        ]
+        maps = load_each(self.factors(), spec, "factors", arrays)
         tuples = stored.array(arrays, "tuples", np.int64, ndim=2)
         sound = tuples.shape[1] == len(maps) * self.exponent() <= 2 * MOST_DEGREE and tuples.min(initial=0) >= 0
         widths = [each.n_features for each in maps] * self.exponent() if sound else []
@@ -333,7 +330,7 @@ class ProductMap(ExplainingMap, MergingMap):
     def restrict(self, ids: np.ndarray) -> ProductMap:
         tuples = self.tuples[ids]
         used = [np.unique(tuples)] if self.degree > 1 else [np.unique(column) for column in tuples.T]
-        used = [each.needed(some) for each, some in zip(self.maps, used, strict=True)]
+        used = [each.ids_for_norms(some) for each, some in zip(self.maps, used, strict=True)]
         maps = [each.restrict(some) for each, some in zip(self.maps, used, strict=True)]
         columns = [np.searchsorted(some, c) for some, c in zip(used * self.degree, tuples.T, strict=True)]
         return self.of(self.kernel, maps, np.stack(columns, axis=1))
@@ -354,9 +351,8 @@ class ProductMap(ExplainingMap, MergingMap):
         return np.sort(renumbered, axis=1) if self.degree > 1 else renumbered
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        states = [each.state() for each in self.maps]
-        arrays = {f"{place}.{name}": a for place, (_, own) in enumerate(states) for name, a in own.items()}
-        return {"factors": [spec for spec, _ in states]}, arrays | {"tuples": self.tuples}
+        spec, arrays = states_of(self.maps, "factors")
+        return spec, arrays | {"tuples": self.tuples}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).of, (self.kernel, self.maps, self.tuples)

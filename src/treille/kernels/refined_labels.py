@@ -155,8 +155,8 @@ class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
 
         return AdditiveMap(self.kernel, [named(each) for each in self.rounds.maps])
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
-        return self.rounds.needed(ids)
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
+        return self.rounds.ids_for_norms(ids)
 
     def problem_counts(self) -> set[int]:
         return self.rounds.problem_counts()

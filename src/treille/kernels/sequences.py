@@ -12,7 +12,8 @@ import numpy as np
 
 from treille.data import Lattices, Strings, Texts
 from treille.data.alphabet import align, codes_of
-from treille.features import Contributions, CoreMap, ExplainingMap, Rows
+from treille.features import Contributions, ExplainingMap, Rows
+from treille.features.feature_map import CoreMap
 from treille.features.merging import different
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs

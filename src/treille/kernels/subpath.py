@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
-from treille.features import Contributions, CoreMap, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
-from treille.features.feature_map import DependentFeaturesError
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
+from treille.features.feature_map import CoreMap, DependentFeaturesError
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs

@@ -11,7 +11,8 @@ from treille.data import Trees
 from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.data.tree import spell
-from treille.features import CoreMap, FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
+from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
+from treille.features.feature_map import CoreMap
 from treille.features.merging import Records, alike, merge_records
 from treille.io import stored
 from treille.io.errors import InputError

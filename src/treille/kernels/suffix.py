@@ -155,19 +155,8 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
         args = batch.symbols, batch.offsets, len(batch.alphabet), *self._weights(batch), effective_n_jobs(n_jobs)
         return _core.substring_self(*args)
 
-    def expansion(self, support: Strings, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
-        return SubstringExpansion(self, support, np.ascontiguousarray(coefficients, np.float64))
-
-
-class SubstringExpansion(SuffixTreeExpansion):
-    """Sums over support examples, split by the symbols of the new ones."""
-
-    def contributions(self, batch: Strings, n_jobs: int | None = None) -> Contributions:
-        support = self.support
+    def _shares(self, batch: Strings, support: Strings, coefficients: np.ndarray, threads: int) -> np.ndarray:
         check_units_agree(batch, support)
         symbols = align(batch.alphabet, support.alphabet)[batch.symbols]
-        lengths: tuple[int, np.ndarray] = self.kernel._weights(batch, support)
-        right = support.symbols, support.offsets, len(support.alphabet), *lengths
-        threads = effective_n_jobs(n_jobs)
-        values = _core.substring_shares(symbols, batch.offsets, *right, self.coefficients, threads)
-        return Contributions.of(batch, values)
+        right = support.symbols, support.offsets, len(support.alphabet), *self._weights(batch, support)
+        return _core.substring_shares(symbols, batch.offsets, *right, coefficients, threads)

@@ -9,11 +9,9 @@ import numpy as np
 
 from treille import _core
 from treille.data import Trees
-from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
 from treille.kernels.base import Kernel, check_finite
-from treille.kernels.expansion import Expansion, KernelExpansion
 from treille.kernels.reading import Reads
 
 PAIRS = 1 << 27  # of nodes whose values are in memory at a time, at most
@@ -47,9 +45,14 @@ class MatchedNodes(TreeKernel):
         K: np.ndarray = index.gram(arrays, self.rule(), right is None, threads).reshape(len(left), len(whole))
         return check_finite(self, K)
 
-    def expansion(self, support: Trees, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def _shares(self, batch: Trees, support: Trees, coefficients: np.ndarray, threads: int) -> np.ndarray:
         self.check()
-        return MatchedNodesExpansion(self, support, np.ascontiguousarray(coefficients, np.float64))
+        values = np.zeros((len(batch.labels), coefficients.shape[1]))
+        for start, stop in _blocks(support, int(np.diff(batch.offsets).max(initial=1))):
+            some = support if stop - start == len(support) else support[start:stop]
+            arrays, beta = batch.arrays_over(some.alphabet), coefficients[start:stop]
+            values += self.index_of(some).shares(arrays, self.rule(), beta, threads)
+        return check_finite(self, values)
 
     def diagonal(self, batch: Trees, n_jobs: int | None = None) -> np.ndarray:
         self.check()
@@ -59,19 +62,6 @@ class MatchedNodes(TreeKernel):
         values: np.ndarray = _core.tree_diagonal(batch.arrays, self.rule(), effective_n_jobs(n_jobs))
         check_finite(self, values).flags.writeable = False
         return values
-
-
-class MatchedNodesExpansion(KernelExpansion):
-    """Sums over support trees, split by the nodes of the new ones."""
-
-    def contributions(self, batch: Trees, n_jobs: int | None = None) -> Contributions:
-        kernel, support = self.kernel, self.support
-        values = np.zeros((len(batch.labels), self.coefficients.shape[1]))
-        for start, stop in _blocks(support, int(np.diff(batch.offsets).max(initial=1))):
-            some = support if stop - start == len(support) else support[start:stop]
-            arrays, beta = batch.arrays_over(some.alphabet), self.coefficients[start:stop]
-            values += kernel.index_of(some).shares(arrays, kernel.rule(), beta, effective_n_jobs(n_jobs))
-        return Contributions.of(batch, check_finite(kernel, values))
 
 
 def _blocks(support: Trees, largest: int) -> list[tuple[int, int]]:

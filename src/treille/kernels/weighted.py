@@ -220,7 +220,7 @@ class WeightedMap(WrappedMap):
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts() | ({len(self.weights)} if len(self.weights) > 1 else set())
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
         return np.arange(self.n_features)  # the norm of an example needs the weights of all its features
 
     def restrict(self, ids: np.ndarray) -> FeatureMap:

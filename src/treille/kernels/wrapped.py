@@ -126,8 +126,8 @@ class WrappedMap(LocatingMap):
     def name(self, id: int) -> str:
         return self.inner.name(id)
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
-        return self.inner.needed(ids)
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
+        return self.inner.ids_for_norms(ids)
 
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts()

@@ -103,7 +103,7 @@ class CountedParts(Source):
         assert isinstance(store, FileRows)
         if found is None:
             often = rows.frequencies(np.ones((len(rows), 1)), threads)[:, 0] >= self.parts.min_count
-            kept = features.needed(np.flatnonzero(often))
+            kept = features.ids_for_norms(np.flatnonzero(often))
             self.folder.save(f"kept-{place}", {}, {"kept": kept})
         else:
             kept = found[1]["kept"]

@@ -147,7 +147,7 @@ def _targets(problem: Any) -> np.ndarray:
 
 
 def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
-    kept = features.needed(np.flatnonzero(rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= least))
+    kept = features.ids_for_norms(np.flatnonzero(rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= least))
     ids = np.full(features.n_features, -1, np.int64)
     ids[kept] = np.arange(len(kept))
     return features.restrict(kept), rows.renumbered(ids, len(kept))

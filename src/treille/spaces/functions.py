@@ -81,7 +81,7 @@ class LinearFunctions(DecisionFunctions):
 
     def state(self, representation: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         check_file_representation(representation)
-        kept = self.features.needed(np.flatnonzero(self.weights.any(axis=1)))
+        kept = self.features.ids_for_norms(np.flatnonzero(self.weights.any(axis=1)))
         ways = []
         if representation != "automaton":
             spec, arrays = self.features.restrict(kept).state()

@@ -228,7 +228,7 @@ def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
         if not is_ours(case.kernel):  # a kernel of others need not merge
             return
         raise AssertionError(f"features of parts cannot be merged: {error}") from None
-    nothing = _Part(a.features.restrict(a.features.needed(np.empty(0, np.int64))), [])
+    nothing = _Part(a.features.restrict(a.features.ids_for_norms(np.empty(0, np.int64))), [])
     for how, both in {"nothing, a": nothing + a, "a, nothing": a + nothing}.items():
         _assert_merged(both, a.features, parts[0], how)
     _assert_merged(two, *_fitted_on(case, everyone[everyone % 3 < 2]), "a, b")
@@ -360,7 +360,7 @@ def leaves_the_batch_as_it_was(case: _Case) -> None:
 
 def restricted_features_keep_their_values(case: _Case) -> None:
     features, _ = case.kernel.fit_features(case.batch)
-    ids = features.needed(np.arange(features.n_features)[1::2])
+    ids = features.ids_for_norms(np.arange(features.n_features)[1::2])
     some, whole = features.restrict(ids), features.transform(case.batch)
     assert some.n_features == len(ids), f"{some.n_features} features are left of the {len(ids)} asked for"
     rows = some.transform(case.batch)
