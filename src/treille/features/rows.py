@@ -319,16 +319,11 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         own = None if self.column_weights is None else self.column_weights[ids]
         return ids, replace(self, entries=entries, n_features=len(ids), column_weights=own)
 
-    def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
-        """The rows with other values, unscaled, as the core takes them."""
-        arrays = (self.indptr, self.entries, self.code_bits, codebook, np.ones(len(self)))
-        return _core.CodedRows(*arrays, self.n_features, self.n_features)
-
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
         counts = np.empty((self.n_features, groups.shape[1]))
         flat = np.ascontiguousarray(groups, np.float64).ravel()
-        present = self._with_values(np.ones(len(self.codebook)))
-        _core.rmatvec(present, flat, groups.shape[1], counts.reshape(-1), threads)
+        present = replace(self, codebook=np.ones(len(self.codebook)), scale=np.ones(len(self)))
+        _core.rmatvec(present.coded(), flat, groups.shape[1], counts.reshape(-1), threads)
         return counts
 
     def written(self, threads: int = 1) -> Rows:

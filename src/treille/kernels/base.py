@@ -73,12 +73,16 @@ class Kernel(BaseEstimator, ABC):
         """Like scikit-learn's, but always with the first parameter: ``NGram(n=5)``."""
         parameters = [p for p in signature(type(self)).parameters.values() if p.kind is not p.VAR_KEYWORD]
         first = next((p.name for p in parameters), None)
-        shown = [p.name for p in parameters if p.name == first or not _same(getattr(self, p.name), p.default)]
+
+        def is_default(name: str, default: Any) -> bool:
+            value = getattr(self, name)
+            return value is default or (isinstance(value, (str, int, float)) and value == default)
+
+        shown = [p.name for p in parameters if p.name == first or not is_default(p.name, p.default)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return _param_names(cls)
+    # scikit-learn reads the names off the constructor, which takes a while.
+    _get_param_names: Any = classmethod(cache(BaseEstimator._get_param_names.__func__))  # type: ignore[arg-type]
 
     @property
     @abstractmethod
@@ -240,7 +244,7 @@ parts: leave out .centered()
         from treille.kernels.algebra import Constant, Sum
 
         if _is_number(other):
-            return self if other == 0 else Sum(self, Constant(_plain(other)))
+            return self if other == 0 else Sum(self, Constant(plain(other)))
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __radd__(self, other: Any) -> Kernel:
@@ -248,13 +252,13 @@ parts: leave out .centered()
 
         if not _is_number(other):
             return NotImplemented
-        return self if other == 0 else Sum(Constant(_plain(other)), self)  # sum([k1, k2]) begins with 0
+        return self if other == 0 else Sum(Constant(plain(other)), self)  # sum([k1, k2]) begins with 0
 
     def __mul__(self, other: Any) -> Kernel:
         from treille.kernels.algebra import Product, Scaled
 
         if _is_number(other):
-            return Scaled(_plain(other), self)
+            return Scaled(plain(other), self)
         return Product(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __rmul__(self, other: Any) -> Kernel:
@@ -263,7 +267,7 @@ parts: leave out .centered()
     def __pow__(self, degree: Any) -> Kernel:
         from treille.kernels.algebra import Power
 
-        return Power(self, _plain(degree)) if _is_number(degree) else NotImplemented
+        return Power(self, plain(degree)) if _is_number(degree) else NotImplemented
 
     def spec(self) -> dict[str, Any]:
         """Name and parameters as JSON values, nested kernels included; `from_spec` is the inverse.
@@ -277,7 +281,7 @@ parts: leave out .centered()
                     f"{type(self).__name__}({name}=...) is a function, which a model file cannot hold: "
                     "cut the texts yourself and train on lists of tokens"
                 )
-            params[name] = _plain(value)
+            params[name] = plain(value)
         return {"kernel": registered_name("kernels", self), "params": params}
 
     @staticmethod
@@ -302,12 +306,6 @@ def _from_spec(spec: dict[str, Any]) -> Kernel:
     except TypeError as error:
         raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
     return kernel
-
-
-@cache
-def _param_names(cls: type[Kernel]) -> list[str]:
-    """The names of the parameters, as scikit-learn reads them off the constructor, which takes a while."""
-    return BaseEstimator._get_param_names.__func__(cls)
 
 
 def check_finite(kernel: Kernel, values: np.ndarray) -> np.ndarray:
@@ -336,15 +334,11 @@ def check_memory(n_rows: int, n_columns: int) -> None:
         )
 
 
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (isinstance(value, (str, int, float)) and value == default)
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A parameter as JSON values; `_read` is the inverse."""
     if isinstance(value, Kernel):
         return value.spec()
@@ -353,9 +347,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Fst):
         return {"machine": _plain_machine(value)}
     if isinstance(value, Mapping):
-        return {"named": {name: _plain(v) for name, v in value.items()}}
+        return {"named": {name: plain(v) for name, v in value.items()}}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     return value
 
 

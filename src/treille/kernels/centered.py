@@ -27,7 +27,7 @@ from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, changeable
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import NAME, Spell, WrappedKernel, within
+from treille.kernels.wrapped import NAME, Formatter, WrappedKernel, within
 
 
 class Centered(WrappedKernel):
@@ -46,8 +46,8 @@ class Centered(WrappedKernel):
     [[0.5, -0.5], [-0.5, 0.5]]
     """
 
-    def write(self, spell: Spell) -> str:
-        return f"{within(self.kernel, NAME, spell)}.centered()"
+    def write(self, format: Formatter) -> str:
+        return f"{within(self.kernel, NAME, format)}.centered()"
 
     def check_parts(self) -> None:
         raise InputError(

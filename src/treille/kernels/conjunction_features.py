@@ -255,7 +255,11 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         if isinstance(other, ProductMap):  # of numbers other than 0 and 1
             merged, theirs, mine = other.merge(self)
             return merged, mine, theirs
-        self._check_exact()
+        if not self.powers.exact:
+            raise DependentFeaturesError(
+                "in how many examples a conjunction occurs depends on all examples: fit on all of them, or use min_support=1, "
+                "whose features merge"
+            )
         other = alike(ConjunctionMap, self, other, "powers")
         columns, *items = self.columns.merge(other.columns)
         sets = [each._sets(own, self.powers.degree) for each, own in zip((self, other), items, strict=True)]
@@ -268,13 +272,6 @@ class ConjunctionMap(ExplainingMap, MergingMap):
             for own, ids in zip((self, other), each, strict=True)
         )
         return ConjunctionMap(self.powers, columns, patterns), mine, theirs
-
-    def _check_exact(self) -> None:
-        if not self.powers.exact:
-            raise DependentFeaturesError(
-                "in how many examples a conjunction occurs depends on all examples: fit on all of them, or use min_support=1, "
-                "whose features merge"
-            )
 
     def _sets(self, renumbered: np.ndarray, width: int) -> np.ndarray:
         """The items of the features but the constant, renumbered: one row per feature, rising, with -1 after the last."""

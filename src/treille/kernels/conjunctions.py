@@ -12,13 +12,7 @@ from treille.data import Vectors
 from treille.features import FeatureMap, FeatureRows
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
-from treille.kernels.conjunction_features import (
-    MOST_DEGREE,
-    Powers,
-    conjunction_coefficients,
-    is_binary,
-    not_binary,
-)
+from treille.kernels.conjunction_features import MOST_DEGREE, Powers, conjunction_coefficients, is_binary, not_binary
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import KnownFeatures
 from treille.kernels.linear import Linear

@@ -10,7 +10,7 @@ import numpy as np
 from treille import _core
 from treille.data import Lattices, Strings
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_choice, check_flag, effective_n_jobs
 from treille.kernels.counts import Counts
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import Sequences, Unit, alphabet_symbols, check_alphabet, joint_codes, whole
@@ -79,12 +79,10 @@ class GappedKmer(PatternKernel):
             raise InputError(
                 f"length is {length} and k is {k}: {comb(length, k):,} choices of positions, expected at most {MOST:,}"
             )
-        if self.filter not in ("count", "full", "truncated"):
-            raise InputError(f"filter is {self.filter!r}, expected 'count', 'full' or 'truncated'")
+        check_choice("filter", self.filter, "count", "full", "truncated")
         if self.max_mismatches is not None:
             whole("max_mismatches", self.max_mismatches, 0)
-        if not isinstance(self.reverse_complement, (bool, np.bool_)):
-            raise InputError(f"reverse_complement is {self.reverse_complement!r}, expected True or False")
+        check_flag("reverse_complement", self.reverse_complement)
         symbols, skipped = self.declared(), self.left_out()
         both = [s for s in symbols or () if s in skipped]
         if both:

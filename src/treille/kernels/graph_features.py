@@ -34,13 +34,6 @@ class GraphKernel(Kernel):
     reads = Reads((Graphs,))
 
 
-def check_labels(labels: Any) -> Labels:
-    """Which labels count: those of nodes and edges ("all"), of either, or none."""
-    if not isinstance(labels, str) or labels not in ("all", "nodes", "edges", "none"):
-        raise InputError(f"labels is {labels!r}, expected 'all', 'nodes', 'edges' or 'none'")
-    return labels  # type: ignore[return-value]
-
-
 class NodeLabelledMap(FeatureMap):
     """Features of graphs that may be given other names of the labels of nodes."""
 

@@ -18,15 +18,11 @@ from treille.features.occurrences import Occurrences
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_flag, effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, transformed
 from treille.kernels.graph_features import GraphKernel, NodeLabelledMap
-from treille.kernels.tree_kernels import check_choice
 
-CONNECTED = {
-    3: ("path of 3", "triangle"),
-    4: ("path of 4", "claw", "cycle of 4", "paw", "diamond", "clique of 4"),
-}
+CONNECTED = {3: ("path of 3", "triangle"), 4: ("path of 4", "claw", "cycle of 4", "paw", "diamond", "clique of 4")}
 DISCONNECTED = {
     3: ("edge and node", "three nodes"),
     4: ("triangle and node", "path of 3 and node", "two edges", "edge and two nodes", "four nodes"),
@@ -76,7 +72,7 @@ class Graphlets(GraphKernel):
     def check(self) -> None:
         if isinstance(self.size, bool) or self.size not in (3, 4):
             raise InputError(f"size is {self.size!r}, expected 3 or 4: larger subgraphs are not counted exactly")
-        check_choice("connected", self.connected)
+        check_flag("connected", self.connected)
         check_counts(self.counts)
 
     def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[GraphletMap, Rows]:

@@ -8,9 +8,9 @@ import numpy as np
 
 from treille import _core
 from treille.data.graphs import Labels
+from treille.io.parameters import check_flag
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap, edges_of_arcs
-from treille.kernels.tree_kernels import check_choice
 
 
 class VertexHistogramMap(GraphPatternMap):
@@ -109,7 +109,7 @@ class EdgeHistogram(GraphPatternKernel):
 
     def check(self) -> None:
         check_counts(self.counts)
-        check_choice("ends", self.ends)
+        check_flag("ends", self.ends)
 
     def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
         return _core.EdgeLabels(bool(self.ends), directed), check_counts(self.counts)

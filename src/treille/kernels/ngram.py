@@ -75,7 +75,14 @@ class NGram(SequenceKernel):
         self._orders()
 
     def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
-        return _fitted(batch, self._orders(), n_jobs)
+        orders = self._orders()
+        parts = *orders.parts(*orders.within(batch)), len(batch.alphabet), effective_n_jobs(n_jobs)
+        if isinstance(batch, Lattices):
+            features, rows = _core.NGramFeatures.fit_lattices(lattices_to_count(batch, self.counts), *parts)
+        else:
+            features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, batch.border, *parts)
+        fitted = NGramMap(features, batch.alphabet, batch.unit, orders)
+        return fitted, Rows.from_core(rows, fitted.n_features)
 
     def multiplies(self, batch: Sequences) -> bool:
         return self.counts == "raw" and isinstance(batch, Strings) and batch.border < 0
@@ -278,16 +285,6 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
 
 def _unpickled(ngrams: np.ndarray, others: list[Any], *arguments: Any) -> NGramMap:
     return _rebuild((ngrams.astype(np.int32), *others), *arguments)
-
-
-def _fitted(batch: Sequences, orders: Orders, n_jobs: int | None) -> tuple[NGramMap, Rows]:
-    parts = *orders.parts(*orders.within(batch)), len(batch.alphabet), effective_n_jobs(n_jobs)
-    if isinstance(batch, Lattices):
-        features, rows = _core.NGramFeatures.fit_lattices(lattices_to_count(batch, orders.counts), *parts)
-    else:
-        features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, batch.border, *parts)
-    fitted = NGramMap(features, batch.alphabet, batch.unit, orders)
-    return fitted, Rows.from_core(rows, fitted.n_features)
 
 
 def _checked(ngrams: np.ndarray, lengths: np.ndarray, orders: Orders, alphabet: list[Any], unit: str) -> NGramMap:

@@ -15,10 +15,8 @@ from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_choice, check_flag, effective_n_jobs
 from treille.kernels.graph_features import GraphKernel, NodeLabelledMap, shown
-from treille.kernels.shortest_path import check_nodes_or_none
-from treille.kernels.tree_kernels import check_choice
 
 
 class NodeAttributes(GraphKernel):
@@ -47,8 +45,8 @@ class NodeAttributes(GraphKernel):
         self.mean = mean
 
     def check(self) -> None:
-        check_nodes_or_none(self.labels)
-        check_choice("mean", self.mean)
+        check_choice("labels", self.labels, "nodes", "none")
+        check_flag("mean", self.mean)
 
     def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()

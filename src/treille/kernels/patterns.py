@@ -17,7 +17,7 @@ from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, 
 from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_choice, effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, lattices_to_count
 from treille.kernels.sequences import (
     CountMap,
@@ -65,22 +65,18 @@ class PatternKernel(SequenceKernel):
     def fit_features(self, batch: Any, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
-        fitted, family, rest = self._to_fit(batch, n_jobs)
+        alphabet = self.declared()
+        if alphabet is None:
+            alphabet = [s for s in batch.alphabet if s not in self.left_out()]
+        fitted = PatternMap(None, alphabet, batch.unit, self)
+        rest = fitted.recode(batch), len(alphabet), check_counts(self.counts), effective_n_jobs(n_jobs)
+        family = self.family(alphabet)
         if isinstance(batch, Lattices):
             found = _core.PatternFeatures.fit_lattices(family, lattices_to_count(batch, self.counts), *rest)
         else:
             found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, *rest)
         fitted.features, rows = found
         return fitted, Rows.from_core(rows, fitted.n_features)
-
-    def _to_fit(self, batch: Sequences, n_jobs: int | None) -> tuple[PatternMap, Any, tuple[Any, ...]]:
-        """A map without features yet, the patterns, and how the core reads the batch."""
-        alphabet = self.declared()
-        if alphabet is None:
-            alphabet = [s for s in batch.alphabet if s not in self.left_out()]
-        fitted = PatternMap(None, alphabet, batch.unit, self)
-        rest = fitted.recode(batch), len(alphabet), check_counts(self.counts), effective_n_jobs(n_jobs)
-        return fitted, self.family(alphabet), rest
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
@@ -234,8 +230,7 @@ class Gappy(PatternKernel):
 
     def family(self, alphabet: list[Any]) -> _core.GappyPatterns:
         n, decay = whole("n", self.n), decay_factor(self.decay)
-        if self.count not in ("gaps", "span"):
-            raise InputError(f"count is {self.count!r}, expected 'gaps' or 'span'")
+        check_choice("count", self.count, "gaps", "span")
         if self.counts == "log" and decay < 1:
             raise InputError(
                 f"counts='log' needs counts of at least 1, but decay={self.decay} weighs occurrences with gaps less: "

@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigvalsh_tridiagonal
 
 from treille.data import KernelValues
 from treille.io.errors import InputError
@@ -100,5 +101,4 @@ def smallest_eigenvalue(K: np.ndarray) -> float:
             break
         beside.append(beta)
         before, v = v, u / beta
-    T = np.diag(diagonal) + np.diag(beside[: len(diagonal) - 1], 1) + np.diag(beside[: len(diagonal) - 1], -1)
-    return float(np.linalg.eigvalsh(T)[0])
+    return float(eigvalsh_tridiagonal(diagonal, beside[: len(diagonal) - 1])[0])

@@ -12,15 +12,7 @@ import numpy as np
 from treille import _core
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
-from treille.features import (
-    Contributions,
-    ExplainingMap,
-    FeatureMap,
-    FeatureRows,
-    MergingMap,
-    Rows,
-    StoredRows,
-)
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows, StoredRows
 from treille.features.abilities import having
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_rows

@@ -13,9 +13,9 @@ from treille.data import Graphs
 from treille.data.base import available_memory, readable_size
 from treille.data.graphs import Labels
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
 from treille.kernels.base import check_finite
-from treille.kernels.graph_features import GraphKernel, check_labels
+from treille.kernels.graph_features import GraphKernel
 
 NONE = np.empty(0)
 MOST_TERMS = 1000  # of a series that is summed from the numbers of walks of each graph
@@ -256,11 +256,9 @@ class RandomWalk(GraphKernel):
 
     def check(self) -> None:
         check_positive("decay", self.decay)
-        check_labels(self.labels)
-        if self.series not in ("exponential", "geometric"):
-            raise InputError(f"series is {self.series!r}, expected 'exponential' or 'geometric'")
-        if self.start not in ("matching", "all"):
-            raise InputError(f"start is {self.start!r}, expected 'matching' or 'all'")
+        check_choice("labels", self.labels, "all", "nodes", "edges", "none")
+        check_choice("series", self.series, "exponential", "geometric")
+        check_choice("start", self.start, "matching", "all")
         if self.steps is not None:
             check_whole("steps", self.steps, 0)
 

@@ -27,7 +27,7 @@ from treille.features.merging import Records, alike, different, merge_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_flag, effective_n_jobs
 from treille.kernels.sequences import SequenceKernel, SequenceMap, Sequences
 
 SYMMETRIC = 1e-9  # relative to the largest value
@@ -77,8 +77,7 @@ class Rational(SequenceKernel):
     def check(self) -> None:
         if not isinstance(self.T, Fst):
             raise InputError(f"T is {type(self.T).__name__}, expected a transducer, treille.Fst")
-        if not isinstance(self.factored, (bool, np.bool_)):
-            raise InputError(f"factored is {self.factored!r}, expected True or False")
+        check_flag("factored", self.factored)
         if self.T.semiring != "real":
             raise InputError(f"T is over the semiring {self.T.semiring!r}, expected 'real': use T.astype('real')")
         self._machine() if self.has_features else self._pair_machine()
@@ -189,7 +188,7 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
 
     def merge(self, other: FeatureMap) -> tuple[RationalMap, np.ndarray, np.ndarray]:
         other = alike(RationalMap, self, other)
-        if not _same_machine(self.kernel.T, other.kernel.T):
+        if self.kernel.T != other.kernel.T:
             raise different("T", repr(self.kernel.T), repr(other.kernel.T))
         unit = self.merged_unit(other, self.n_features > 0, other.n_features > 0)
         mine, theirs = (Records(*each.parts(), np.arange(each.n_features)) for each in (self, other))
@@ -217,20 +216,6 @@ def _kept(T: Fst, name: str, make: Callable[[], _core.Machine]) -> _core.Machine
         T.__dict__[name] = make()
     machine: _core.Machine = T.__dict__[name]
     return machine
-
-
-def _same_machine(T: Fst, U: Fst) -> bool:
-    """Whether two machines have the same states, arcs and symbols: only then do their labels mean the same."""
-    return T is U or all(
-        np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
-        for mine, theirs in zip(_content(T), _content(U), strict=True)
-    )
-
-
-def _content(T: Fst) -> tuple[Any, ...]:
-    parts = T.parts()
-    arcs = parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets
-    return parts.start, *arcs, parts.final_states, parts.final_weights, T.input_symbols, T.output_symbols
 
 
 def _without_cycles(T: Fst, name: str) -> _core.Machine:

@@ -30,7 +30,7 @@ class _Described(NamedTuple):
     name: str | None  # if it is short
 
 
-class Speller:
+class LabelNames:
     """Names of refined labels: the label of the node, then those of its neighbours in parentheses.
 
     A name of more than `LONGEST` characters is that of the latest round whose name is not, an ellipsis, and a hash of the content.

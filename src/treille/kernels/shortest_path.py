@@ -13,10 +13,9 @@ from treille.data import Graphs
 from treille.data.base import available_memory, readable_size
 from treille.features import Occurrences
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole
+from treille.io.parameters import check_choice, check_flag, check_positive, check_whole
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap
-from treille.kernels.tree_kernels import check_choice
 
 STEPS_PER_SECOND = 1e8  # nodes and arcs visited
 WEIGHTED_STEPS_PER_SECOND = 2e7
@@ -104,8 +103,8 @@ class ShortestPath(GraphPatternKernel):
 
     def check(self) -> None:
         check_counts(self.counts)
-        check_choice("use_weights", self.use_weights)
-        check_nodes_or_none(self.labels)
+        check_flag("use_weights", self.use_weights)
+        check_choice("labels", self.labels, "nodes", "none")
         if self.max_length is not None and self.use_weights:
             check_positive("max_length", self.max_length)
         elif self.max_length is not None:
@@ -148,9 +147,3 @@ class ShortestPath(GraphPatternKernel):
         for _ in range(min(int(self.max_length), MOST_STEPS) - 1):
             visits = np.minimum(1 + degrees + adjacency @ visits, per_search[owners])
         return np.bincount(owners, visits, minlength=len(batch)) if int(self.max_length) <= MOST_STEPS else costs
-
-
-def check_nodes_or_none(labels: Any) -> None:
-    """Refuses anything but the labels of nodes or none."""
-    if not isinstance(labels, str) or labels not in ("nodes", "none"):
-        raise InputError(f"labels is {labels!r}, expected 'nodes' or 'none'")

@@ -14,12 +14,11 @@ from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRo
 from treille.features.feature_map import CoreMap, DependentFeaturesError
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, check_raw
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
 from treille.kernels.tree_kernels import TreeKernel
 
-INDEXES = ("arrays", "xbw")
 ENTRY = 40  # bytes per entry while rows are built
 
 
@@ -64,8 +63,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
         check_positive("decay", self.decay)
         if self.max_length is not None:
             check_whole("max_length", self.max_length, bits=31)
-        if self.index not in INDEXES:
-            raise InputError(f"index is {self.index!r}, expected 'arrays' or 'xbw'")
+        check_choice("index", self.index, "arrays", "xbw")
         if check_counts(self.counts) != _core.Counts.raw and not self.has_features:
             raise InputError(
                 f"counts={self.counts!r} needs features, and index={self.index!r} has none: use index='arrays', or counts='raw'"
@@ -123,8 +121,9 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             return super().load_features(spec, arrays)
         alphabet: Any = stored.names(spec)
         parts: Any = tuple(stored.array(arrays, name, np.int32) for name in PARTS)
-        # Depths are bounded by the paths in the file before they are used as a size.
-        if not _fit_together(len(alphabet), parts) or not self._reaches(parts[3]):
+        # Depths are bounded by the paths in the file before they are used as a size; longer paths have no weights.
+        deepest = int(parts[3].max(initial=0)) if _fit_together(len(alphabet), parts) else -1
+        if deepest < 0 or len(self.path_weights_to(deepest)) <= deepest:
             raise InputError("the paths in the file do not fit its kernel")
         return self.map_of(parts, alphabet)
 
@@ -132,11 +131,6 @@ class Subpath(SuffixTreeKernel, TreeKernel):
         """The map of the edges that these arrays hold, see `PARTS`."""
         weights, counts = self.path_weights_to(int(parts[3].max(initial=0))), check_counts(self.counts)
         return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, self)
-
-    def _reaches(self, depths: np.ndarray) -> bool:
-        """Whether paths of these lengths have weights; those longer than `max_length` do not."""
-        deepest = int(depths.max(initial=0))
-        return len(self.path_weights_to(deepest)) > deepest
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         check_raw(self.counts)

@@ -16,9 +16,9 @@ from treille.features.feature_map import CoreMap
 from treille.features.merging import Records, alike, merge_records
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, effective_n_jobs
+from treille.io.parameters import check_flag, check_positive, effective_n_jobs
 from treille.kernels.counts import Counts, check_counts
-from treille.kernels.tree_kernels import TreeKernel, check_choice
+from treille.kernels.tree_kernels import TreeKernel
 
 
 class SubTree(TreeKernel):
@@ -54,7 +54,7 @@ class SubTree(TreeKernel):
     def check(self) -> None:
         check_counts(self.counts)
         check_positive("decay", self.decay)
-        check_choice("leaves", self.leaves)
+        check_flag("leaves", self.leaves)
 
     def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[SubTreeMap, Rows]:
         self.check()

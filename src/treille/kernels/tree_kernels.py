@@ -10,7 +10,7 @@ import numpy as np
 from treille import _core
 from treille.data import Trees
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, effective_n_jobs
+from treille.io.parameters import check_choice, check_flag, check_positive, effective_n_jobs
 from treille.kernels.base import Kernel, check_finite
 from treille.kernels.reading import Reads
 
@@ -71,12 +71,6 @@ def _blocks(support: Trees, largest: int) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(cuts) if b > a]
 
 
-def check_choice(name: str, value: Any) -> None:
-    """Refuses anything but True and False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} is {value!r}, expected True or False")
-
-
 class SubsetTree(MatchedNodes):
     """Common fragments of two trees that contain all children of a node or none (Collins and Duffy).
 
@@ -116,7 +110,7 @@ class SubsetTree(MatchedNodes):
         check_positive("decay", self.decay)
         if not isinstance(self.sigma, Real) or isinstance(self.sigma, bool) or not 0 <= self.sigma <= 1:
             raise InputError(f"sigma is {self.sigma!r}, expected a number from 0 to 1")
-        check_choice("leaves", self.leaves)
+        check_flag("leaves", self.leaves)
 
     def rule(self) -> Any:
         return _core.SubsetTrees(float(self.decay), float(self.sigma), bool(self.leaves))
@@ -159,8 +153,7 @@ class PartialTree(MatchedNodes):
     def check(self) -> None:
         check_positive("decay", self.decay)
         check_positive("mu", self.mu)
-        if self.count not in ("gaps", "span"):
-            raise InputError(f"count is {self.count!r}, expected 'gaps' or 'span'")
+        check_choice("count", self.count, "gaps", "span")
 
     def rule(self) -> Any:
         return _core.PartialTrees(float(self.decay), float(self.mu), self.count == "gaps")

@@ -13,11 +13,11 @@ from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRo
 from treille.features.merging import Records, merge_records
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole, effective_n_jobs
+from treille.io.parameters import check_choice, check_whole, effective_n_jobs
 from treille.kernels.base import check_finite
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import KnownFeatures
-from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, by_part, check_labels
+from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, by_part
 from treille.kernels.random_walk import WalkSums
 
 LONGEST = 1000
@@ -101,7 +101,7 @@ class Walks(GraphPatternKernel):
         self.counts = counts
 
     def check(self) -> None:
-        check_labels(self.labels)
+        check_choice("labels", self.labels, "all", "nodes", "edges", "none")
         check_counts(self.counts)
         k = check_whole("k", self.k, 0)
         if k > LONGEST:

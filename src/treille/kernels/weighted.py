@@ -29,7 +29,7 @@ from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import NAME, Spell, WrappedKernel, WrappedMap, within
+from treille.kernels.wrapped import NAME, Formatter, WrappedKernel, WrappedMap, within
 
 SCHEMES = ("idf", "nb", "learned")
 SHOWN = 3  # weights of a mapping in an expression
@@ -75,8 +75,8 @@ class Weighted(WrappedKernel):
         self.weights = weights
         self.missing = missing
 
-    def write(self, spell: Spell) -> str:
-        short = spell is repr  # otherwise a text to be parsed
+    def write(self, format: Formatter) -> str:
+        short = format is repr  # otherwise a text to be parsed
         if isinstance(self.weights, Mapping):
             some = islice(self.weights.items(), SHOWN if short else None)
             words = [f"{name!r}: {weight}" for name, weight in some] + ["..."] * (short and len(self.weights) > SHOWN)
@@ -85,7 +85,7 @@ class Weighted(WrappedKernel):
             shown = repr(self.weights) if short else str(self.weights)
         if self.missing != 1.0:
             shown += f", missing={self.missing}"
-        return f"{within(self.kernel, NAME, spell)}.weighted({shown})"
+        return f"{within(self.kernel, NAME, format)}.weighted({shown})"
 
     def check(self) -> None:
         super().check()

@@ -14,26 +14,28 @@ from treille.data.graphs import Labels
 from treille.features import FeatureMap, FeatureRows
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole
+from treille.io.parameters import check_choice, check_whole
 from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures
-from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap, check_labels, edges_of_arcs
-from treille.kernels.refined_labels import Rounds, RoundsMap, Speller
+from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap, edges_of_arcs
+from treille.kernels.refined_labels import LabelNames, Rounds, RoundsMap
 
 
 class WeisfeilerLehmanMap(GraphPatternMap):
     """Refined labels and their ids."""
 
-    _speller: Speller | None = None
+    _label_names: LabelNames | None = None
     _named_labels: Any = None
 
     def pattern_name(self, pattern: int) -> str:
-        if self._speller is None or self._named_labels is not self.alphabet:
-            self._speller = Speller(self.features.key, self.label, self.edge_label if self.edge_alphabet else None)
+        if self._label_names is None or self._named_labels is not self.alphabet:
+            self._label_names = LabelNames(
+                self.features.key, self.label, self.edge_label if self.edge_alphabet else None
+            )
             self._named_labels = self.alphabet
-        return self._speller.name(pattern)
+        return self._label_names.name(pattern)
 
     def has_edges(self) -> bool:
         _, starts, _ = self.parts()
@@ -98,7 +100,7 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
 
     def check(self) -> None:
         check_whole("h", self.h, 0, 16)
-        check_labels(self.labels)
+        check_choice("labels", self.labels, "all", "nodes", "edges", "none")
         check_counts(self.counts)
         if self.base is not None:
             if not isinstance(self.base, Kernel):

@@ -26,7 +26,7 @@ from treille.kernels.reading import Reads
 
 SUM, PRODUCT, POWER, NAME = range(1, 5)  # precedence of operators, as in Python
 
-Spell = Callable[[Kernel], str]
+Formatter = Callable[[Kernel], str]
 
 
 class Expression(ABC):
@@ -35,16 +35,16 @@ class Expression(ABC):
     binds = NAME
 
     @abstractmethod
-    def write(self, spell: Spell) -> str:
-        """The expression, with operands written by `spell`."""
+    def write(self, format: Formatter) -> str:
+        """The expression, with operands written by `format`."""
 
     def __repr__(self) -> str:
         return self.write(repr)
 
 
-def within(kernel: Kernel, level: int, spell: Spell) -> str:
+def within(kernel: Kernel, level: int, format: Formatter) -> str:
     """An operand, in parentheses if its precedence is lower than `level`."""
-    text = spell(kernel)
+    text = format(kernel)
     return f"({text})" if getattr(kernel, "binds", NAME) < level else text
 
 
@@ -154,10 +154,6 @@ class WrappedMap(LocatingMap):
 class RescaledMap(WrappedMap, MergingMap, StringMap):
     """The features of another map, every row times a number."""
 
-    def _own(self) -> list[str]:
-        """The names of the attributes that say how values are changed."""
-        return [name for name in vars(self) if name != "inner"]
-
     def has_strings(self) -> bool:
         return isinstance(self.inner, StringMap) and self.inner.has_strings()
 
@@ -171,7 +167,7 @@ class RescaledMap(WrappedMap, MergingMap, StringMap):
         return self.inner.families()
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        other = alike(type(self), self, other, *self._own())
+        other = alike(type(self), self, other, *(name for name in vars(self) if name != "inner"))
         merged, mine, theirs = having(self.inner, MergingMap).merge(other.inner)
         return self.around(merged), mine, theirs
 
