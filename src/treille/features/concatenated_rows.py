@@ -49,6 +49,7 @@ class ConcatenatedRows(CountableRows, DivisibleRows, StoredRows):
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return sum(part.n_features for part in self.parts)
 
     @property
@@ -145,6 +146,7 @@ class CenteredRows(WeighableRows, StoredRows):
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return len(self.mean) if self.kept is None else len(self.kept)
 
     @property

@@ -39,6 +39,7 @@ class ConjunctionRows(MatrixRows):
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return len(self.patterns)
 
     def __len__(self) -> int:

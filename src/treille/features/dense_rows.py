@@ -29,6 +29,7 @@ class DenseRows(StoredRows):
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return self.values.shape[1]
 
     @property

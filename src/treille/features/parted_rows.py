@@ -74,6 +74,7 @@ class PartedRows(CountableRows):
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return self.features
 
     def __len__(self) -> int:

@@ -36,6 +36,7 @@ class PerProblemRows(CountableRows, DivisibleRows):
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return self.each[0].n_features
 
     @property

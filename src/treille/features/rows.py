@@ -31,9 +31,7 @@ class FeatureRows(ABC):
     if TYPE_CHECKING:  # a field of some subclasses, a property of others
 
         @property
-        def n_features(self) -> int:
-            """Number of features."""
-            ...
+        def n_features(self) -> int: ...
 
     @abstractmethod
     def __len__(self) -> int: ...
