@@ -37,7 +37,7 @@ from treille.scikit_learn import Self
 from treille.solvers import Problem, Report
 from treille.solvers.progress import progress_bar, stage
 from treille.spaces import MemorySource, Source
-from treille.spaces.rows import no_features
+from treille.spaces.space import no_features
 from treille.spaces.weight_automaton import weight_fst
 
 LEARN = ("risk", "alignment", "alignment-nnls")
@@ -309,7 +309,7 @@ def plan_learned(
 
 def used_features(rows: LearningRows, learned: list[LearnedKernel]) -> np.ndarray:
     """Those that have weight in a problem, and those that these need."""
-    return rows.features.needed(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
+    return rows.features.ids_for_norms(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
 
 
 def _without_zeros(matrix: sp.csr_matrix) -> Rows:

@@ -1,4 +1,4 @@
-"""Validation of numeric parameters, and of sizes as people write them."""
+"""Validation of parameters, and of sizes as people write them."""
 
 import contextlib
 import re
@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import joblib
+import numpy as np
 
 from treille.io.errors import InputError
 
@@ -17,6 +18,19 @@ def check_positive(name: str, value: Any) -> None:
     """Raises an `InputError` unless the value is a positive, finite number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < inf:
         raise InputError(f"{name} is {value!r}, expected a positive number")
+
+
+def check_choice(name: str, value: Any, *choices: str) -> None:
+    """Raises an `InputError` unless the value is one of some words."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = map(repr, choices)
+        raise InputError(f"{name} is {value!r}, expected {', '.join(others)} or {last}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raises an `InputError` for anything but True and False, of Python or numpy."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} is {value!r}, expected True or False")
 
 
 def to_float(text: str) -> float:

@@ -227,7 +227,7 @@ def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
         if not is_ours(case.kernel):  # a kernel of others need not merge
             return
         raise AssertionError(f"features of parts cannot be merged: {error}") from None
-    nothing = _Part(a.features.restrict(a.features.needed(np.empty(0, np.int64))), [])
+    nothing = _Part(a.features.restrict(a.features.ids_for_norms(np.empty(0, np.int64))), [])
     _assert_merged(nothing + a, a, "nothing, a")
     _assert_merged(a + nothing, a, "a, nothing")
     _assert_merged(two, _Part.fitted(case, everyone[everyone % 3 < 2]), "a, b")
@@ -355,7 +355,7 @@ def leaves_the_batch_as_it_was(case: _Case) -> None:
 
 def restricted_features_keep_their_values(case: _Case) -> None:
     features, _ = case.kernel.fit_features(case.batch)
-    ids = features.needed(np.arange(features.n_features)[1::2])
+    ids = features.ids_for_norms(np.arange(features.n_features)[1::2])
     some, whole = features.restrict(ids), features.transform(case.batch)
     assert some.n_features == len(ids), f"{some.n_features} features are left of the {len(ids)} asked for"
     rows = some.transform(case.batch)
