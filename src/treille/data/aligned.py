@@ -1,7 +1,5 @@
 """Several batches of the same examples: the common base of `Table` and `Texts`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

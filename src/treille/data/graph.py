@@ -1,7 +1,5 @@
 """One graph: its nodes and edges, written in a line, and its drawing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

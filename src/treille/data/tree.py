@@ -1,7 +1,5 @@
 """One tree: its nodes, its brackets and its drawing; and trees of Python objects."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Base classes of the estimators: training, prediction, explanations and model files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace

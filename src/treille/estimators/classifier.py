@@ -1,7 +1,5 @@
 """Base class of the classifiers: labels, prediction, discriminative features, model files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Estimators that learn the kernel together with the predictor: a weight for every feature, or for every part of a kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

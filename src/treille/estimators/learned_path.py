@@ -1,7 +1,5 @@
 """How learned weights change with C or alpha."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

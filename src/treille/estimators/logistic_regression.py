@@ -1,7 +1,5 @@
 """Logistic regression on structured examples: a classifier whose outputs are probabilities, and its search."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

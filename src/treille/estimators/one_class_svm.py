@@ -1,7 +1,5 @@
 """Support vector machine for one class."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The parameters that estimators share. Each is declared here once, and only by keyword; `SVC` documents them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The perceptron on structured examples, for all of them at once or for a stream."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Ridge regression on structured examples."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

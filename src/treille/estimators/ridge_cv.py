@@ -1,7 +1,5 @@
 """Ridge regression with parameters chosen by cross-validation."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass

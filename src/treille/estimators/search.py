@@ -1,7 +1,5 @@
 """Base classes of the searches by cross-validation: grids, folds, scores, and results as in scikit-learn's GridSearchCV."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The source of the examples that `fit` is given: in memory, in parts on disk, or on a cluster. No other module asks which."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Support vector classification on structured examples, also with parameters chosen by cross-validation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

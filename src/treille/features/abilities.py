@@ -1,7 +1,5 @@
 """Abilities that only some feature maps and rows have: each is a type, and what lacks it says why and what to do."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol, TypeVar
 
 from treille.io.errors import InputError

@@ -1,7 +1,5 @@
 """What maps of features need to merge: whether they are alike, and which features both have."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, TypeVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parquet and Arrow files (Feather, IPC), read with pyarrow, the extra `formats`. Rows are numbered like lines."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ and have no tab are comments, as in CoNLL-U. Otherwise any run of blanks and tab
 token of the Penn Treebank. A line ``-DOCSTART-`` is a token like any other. Lines may end with CR LF.
 """
 
-from __future__ import annotations
-
 import codecs
 import os
 import sys

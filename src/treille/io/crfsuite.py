@@ -4,8 +4,6 @@ A colon in a name is written `\\:`, a backslash `\\\\`. A feature without a weig
 twice counts once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Graphs as GraKeL takes them: tuples of edges, labels of nodes and labels of edges, or its own class."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Graphs as arrays of other libraries: adjacency matrices of numpy and scipy, edge_index of PyTorch Geometric."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

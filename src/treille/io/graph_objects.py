@@ -1,7 +1,5 @@
 """Graphs as Python objects: dicts, and the graphs of other libraries."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 

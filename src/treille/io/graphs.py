@@ -1,7 +1,5 @@
 """Files of graphs: JSON lines of nodes and edges, sets of the TU collection, GML, GraphML, and SMILES."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

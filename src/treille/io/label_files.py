@@ -1,7 +1,5 @@
 """Files of labels: an id and a label on each line, as in Kaldi's utt2label, TSV or CSV; or one label per line, in order."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

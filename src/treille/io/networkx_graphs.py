@@ -1,7 +1,5 @@
 """Graphs of networkx, and the files that networkx reads: GML and GraphML."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

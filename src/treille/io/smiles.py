@@ -1,7 +1,5 @@
 """Molecules as SMILES, read with rdkit: atoms are nodes labelled by their symbols, bonds are edges labelled by their types."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .errors import InputError

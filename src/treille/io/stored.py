@@ -1,7 +1,5 @@
 """Values and arrays of model files, whose content is not trusted: whatever is read here has the type and the range asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

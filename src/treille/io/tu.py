@@ -3,8 +3,6 @@
 Morris et al., TUDataset: a collection of benchmark datasets for learning with graphs, 2020.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """Balanced kernels: every order normalised by itself, so that frequent short n-grams do not outweigh long ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from treille.kernels.additive import Additive

@@ -1,7 +1,5 @@
 """Conjunctions of binary features: the polynomial kernel by explicit features, all of them or the frequent ones."""
 
-from __future__ import annotations
-
 from math import ceil
 from numbers import Integral, Real
 from typing import Any

@@ -1,7 +1,5 @@
 """How features that depend on all training examples are fitted: the context of a fit, and kernels that are made of others."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Histograms of the labels of nodes and of edges."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The polynomial kernel on rows of numbers."""
 
-from __future__ import annotations
-
 from math import inf
 from numbers import Real
 from typing import Any

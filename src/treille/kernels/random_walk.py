@@ -1,7 +1,5 @@
 """Walks that two graphs have in common: kernel matrices from their direct products, and the random walk kernel."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil, inf, log
 from typing import Any, Literal

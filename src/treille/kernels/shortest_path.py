@@ -1,7 +1,5 @@
 """Shortest paths between the nodes of graphs."""
 
-from __future__ import annotations
-
 from math import inf
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Walks of a given number of steps."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Attributes of words: affixes, shape, orthographic class. Computed once for each distinct word, with Python's Unicode rules."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Sentences in files: CoNLL columns and CRFsuite items."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Features of tokens that a function of the user's made: lists, sets or dicts for each token."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain
 from numbers import Real

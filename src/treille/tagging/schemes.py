@@ -5,8 +5,6 @@ exactly one list of chunks. Converting to a scheme writes the tags that this sch
 that the tags were meant for repairs illegal sequences. All functions are vectorised over the tokens of all sentences.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Precision, recall and F1 of chunks, as conlleval and seqeval compute them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
