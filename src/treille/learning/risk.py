@@ -14,7 +14,7 @@ Cortes, Mohri, Rostamizadeh: Learning sequence kernels. MLSP 2008. Their objecti
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -111,8 +111,8 @@ def learn_weights(
         options: dict[str, Any] = {"trace": trace, "spread": spread, "tol": tol, "max_epochs": max_epochs}
         options |= {"max_seconds": max_seconds, "n_jobs": n_jobs, "progress": progress}
         starts = [None] * problem.n_problems if start is None else [[each] for each in start]
-        each = zip(split(problem), rows.problems, starts, strict=True)
-        return [learn_weights(one, own, groups, start=given, **options)[0] for one, own, given in each]
+        each = enumerate(zip(rows.problems, starts, strict=True))
+        return [learn_weights(problem.only(k), own, groups, start=given, **options)[0] for k, (own, given) in each]
     threads = effective_n_jobs(n_jobs)
     columns = Columns.of(rows, groups, threads)
     beginnings = [] if start is None else [columns.start(each, rows, len(problem)) for each in start]
@@ -242,10 +242,3 @@ def check_learning(problem: Problem, rows: Any, trace: float, spread: str) -> No
         raise InputError("there are no examples: kernel learning needs some")
     if len(rows) != len(problem):
         raise InputError(f"there are {len(problem):,} targets, but {len(rows):,} examples")
-
-
-def split(problem: Problem) -> list[Problem]:
-    """Each problem on its own."""
-    if problem.classes is not None:
-        return [replace(problem, classes=problem.classes[k : k + 1]) for k in range(problem.n_problems)]
-    return [replace(problem, targets=problem.y(k)) for k in range(problem.n_problems)]

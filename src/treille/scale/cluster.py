@@ -11,9 +11,8 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 from treille.io.errors import InputError
-from treille.spaces.cluster import Cluster
+from treille.spaces.cluster import FAN, Cluster
 
-FAN = 8  # results that one task adds up
 PATIENCE = 5.0  # seconds between two looks at the cluster while a result is waited for
 WITHOUT_WORKERS = 60.0  # seconds after which a cluster without workers is given up
 
@@ -56,6 +55,10 @@ class DaskCluster(Cluster):
             futures: list[Any] = self.client.map(function, *columns, pure=False)
         return futures
 
+    def map(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+        """Like `submit_all`, for a function with data of its own, which are sent once."""
+        return self.submit_all(_call, [self.keep(function)] * len(columns[0]), *columns)
+
     def submit_there(self, function: Callable[..., Any], values: Sequence[Any], *columns: Sequence[Any]) -> list[Any]:
         """Like `submit_all`, with each task where its value in the first column is, which must exist, as long as that worker lives.
 
@@ -85,10 +88,9 @@ class DaskCluster(Cluster):
         """The value of a future."""
         return self.gather([future])[0]
 
-    def reduced(self, futures: list[Any], add: Callable[..., Any]) -> Any:
+    def total(self, futures: Sequence[Any]) -> Any:
         while len(futures) > 1:
-            groups = [futures[i : i + FAN] for i in range(0, len(futures), FAN)]
-            futures = [self.submit(add, *group) if len(group) > 1 else group[0] for group in groups]
+            futures = [self.submit(_sum, *futures[i : i + FAN]) for i in range(0, len(futures), FAN)]
         return self.result(futures[0])
 
     def release(self, futures: Sequence[Any]) -> None:
@@ -152,6 +154,14 @@ class DaskCluster(Cluster):
 
 def _itself(value: Any) -> Any:
     return value
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
+def _sum(*arrays: Any) -> Any:
+    return sum(arrays[1:], arrays[0])
 
 
 def _address(client: Any) -> str:

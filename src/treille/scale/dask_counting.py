@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,7 @@ class ClusterSource(Source):
 
     def pose(self, problem_of: Callable[[Collected], Any]) -> None:
         """Makes the problem of each part where it is: ``problem_of(labels)``."""
-        function = self.cluster.keep(problem_of)
-        self.problem_futures = self.cluster.submit_all(_made, [function] * len(self.labels), self.labels)
+        self.problem_futures = self.cluster.map(problem_of, self.labels)
 
     def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
         return (ClusterSpace,)
@@ -117,7 +117,7 @@ class ClusterSource(Source):
     def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> ClusterSpace:
         """The space. The rows of leaves are released: workers keep those of the kernel."""
         if self.kernel.needs_labels:  # 4 bytes per example come here
-            each = self.cluster.gather(self.cluster.submit_all(_targets, self.problem_futures))
+            each = self.cluster.gather(self.cluster.submit_all(attrgetter("targets"), self.problem_futures))
             context = replace(context, labels=np.concatenate(each))
         features, rows = self.fit_features(context, n_jobs)
         if rows.n_features == 0:
@@ -135,15 +135,6 @@ class ClusterSource(Source):
         features, composed = compose(self.kernel, iter(each), context, n_jobs)
         assert isinstance(composed, PartedRows)
         return features, composed
-
-
-def _made(make: Callable[[Collected], Any], labels: Collected) -> Any:
-    return make(labels)
-
-
-def _targets(problem: Any) -> np.ndarray:
-    targets: np.ndarray = problem.targets
-    return targets
 
 
 def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
@@ -173,7 +164,7 @@ def count_on_cluster(
         )
     counted = cluster.submit_all(_count, [(kernel, of_classes, found)] * len(parts), parts)
     merged, merges = _merged_in_pairs(cluster, cluster.submit_all(_maps, counted))
-    facts: list[PartitionFacts] = cluster.gather(cluster.submit_all(_facts_of, counted))
+    facts: list[PartitionFacts] = cluster.gather(cluster.submit_all(attrgetter("facts"), counted))
     if sum(own.n for own in facts) == 0:
         raise InputError("there are no examples: fit needs at least one")
     some = next(own for own in facts if own.n)
@@ -188,9 +179,9 @@ def count_on_cluster(
                 "of one unit in all partitions"
             )
     rows = _renumbered_parts(cluster, counted, facts, merges)  # while the features come here
-    leaves: list[FeatureMap] = cluster.result(cluster.submit(_without_ids, merged)).maps
-    each = [cluster.submit_all(_rows_of_leaf, rows, [place] * len(rows)) for place in range(len(leaves))]
-    labels = cluster.submit_all(_labels_of, counted)
+    leaves: list[FeatureMap] = cluster.result(cluster.submit(attrgetter("maps"), merged))
+    each = [cluster.submit_all(itemgetter(place), rows) for place in range(len(leaves))]
+    labels = cluster.submit_all(attrgetter("labels"), counted)
     return ClusterSource(cluster, kernel, why, facts, leaves, each, labels, min_count)
 
 
@@ -267,14 +258,6 @@ def _facts(part: Part, first: Batch, labels: Collected) -> PartitionFacts:
     return PartitionFacts(labels.n, kind_of(part.X), str(first_item(part.X))[:60], part.place, counts, examples, first)
 
 
-def _facts_of(local: CountedPartition) -> PartitionFacts:
-    return local.facts
-
-
-def _labels_of(local: CountedPartition) -> Collected:
-    return local.labels
-
-
 def _maps(local: CountedPartition) -> LeafMaps:
     return LeafMaps([features for features, _ in local.leaves])
 
@@ -286,10 +269,6 @@ def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
     merged = [having(mine, MergingMap).merge(theirs) for mine, theirs in zip(left.maps, right.maps, strict=True)]
     maps, of_left, of_right = (list(column) for column in zip(*merged, strict=True))
     return LeafMaps(maps, (of_left, of_right))
-
-
-def _without_ids(merged: LeafMaps) -> LeafMaps:
-    return LeafMaps(merged.maps)
 
 
 def _new_ids(merged: LeafMaps, side: int, above: NewIds | None) -> NewIds:
@@ -310,7 +289,3 @@ def _renumbered(local: CountedPartition, new: NewIds | None) -> list[FeatureRows
 
 def _without_rows(each: list[FeatureRows]) -> list[FeatureRows]:
     return [rows_of_leaf(rows).taken(np.zeros(0, np.int64)) for rows in each]
-
-
-def _rows_of_leaf(each: list[FeatureRows], place: int) -> FeatureRows:
-    return each[place]

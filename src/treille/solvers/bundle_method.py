@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,8 @@ from treille.solvers.bundle_worker import (
     Drop,
     Request,
     add_answers,
-    answers_of,
     begin,
     dual_variables,
-    ids_of,
     own_features,
     start_planes,
     take_part,
@@ -47,10 +46,9 @@ from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import ClusterSolver, Run
 from treille.solvers.worker_examples import worker_examples
-from treille.spaces.cluster import ClusterSpace
+from treille.spaces.cluster import FAN, ClusterSpace
 
 BLOCK = 8192  # numbers
-FAN = 8  # answers that one task adds up
 WIDTH = 8  # problems at a time
 MOST_PLANES = 60  # of a problem
 PATIENCE = 10  # rounds for which a plane without weight is kept
@@ -81,9 +79,6 @@ class BundleMethod(ClusterSolver):
 
     losses = (DualLoss,)
 
-    def __init__(self, max_seconds: float | None = None):
-        self.max_seconds = max_seconds
-
     def _solve(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
         rounds = Rounds(problem, space, run)
         while active := [planes for planes in rounds.each if not planes.status][:WIDTH]:
@@ -100,7 +95,7 @@ class Rounds:
         saved = None if space.folder is None else space.folder.load("cluster")
         start = run.start if saved is None else saved[1]["alpha"]
         examples, groups = worker_examples(space)
-        self.ids = self.cluster.submit_all(ids_of, examples)
+        self.ids = self.cluster.submit_all(attrgetter("ids"), examples)
         self._unite()
         at = space.rows.offsets
         starts = [] if start is None else [self.cluster.keep(start[:, a:b]) for a, b in pairwise(at)]
@@ -122,7 +117,7 @@ class Rounds:
         self.sent = sum(sizes) + len(sizes)  # numbers of a vector that goes to all groups
         while len(ids) > 1:
             self.unions.append([self.cluster.submit(unite, *ids[at : at + FAN]) for at in range(0, len(ids), FAN)])
-            ids = self.cluster.submit_all(ids_of, self.unions[-1])
+            ids = self.cluster.submit_all(attrgetter("ids"), self.unions[-1])
         [self.known] = self.cluster.gather(ids)  # the features that occur in some example
 
     def _sum(self, answers: list[Any]) -> list[Answer]:
@@ -147,7 +142,7 @@ class Rounds:
         message = self.cluster.keep([own.request(self.run.seed + 1000 * self.count, exact) for own in active])
         requests = self.cluster.submit_all(own_features, [message] * n, self.ids)
         self.turns = self.cluster.submit_all(take_part, self.turns, requests)
-        answers = self._sum(self.cluster.submit_all(answers_of, self.turns))
+        answers = self._sum(self.cluster.submit_all(itemgetter(1), self.turns))
         self.bytes += self.sent * sum(4 + len(own.planes) * own.planes.itemsize for own in answers)
         for planes, answer in zip(active, answers, strict=True):
             planes.take(answer, self.run.tol, self.run.max_epochs)
@@ -162,8 +157,6 @@ class Rounds:
         """The best w of each problem. The mixture of its planes as dual variables stays on the cluster."""
         each, w = [planes.report(self.run.seed) for planes in self.each], np.stack([p.best for p in self.each], axis=1)
         report = replace(Report.combined(each), rounds=self.count, bytes_sent=self.bytes)
-        if len(each) == 1:
-            report = replace(report, history=tuple(self.each[0].recorder.history))
         bias = float(self.problem.intercept)
         return Solution(bias * w[-1], np.zeros((len(each), 0)), report, weights=np.ascontiguousarray(w[:-1]))
 
@@ -171,12 +164,8 @@ class Rounds:
         """Keeps the mixtures of planes as dual variables of all examples: what another cluster can start from."""
         mixtures = self.cluster.keep([planes.mixture for planes in self.each])
         found = self.cluster.submit_all(dual_variables, self.turns, [mixtures] * len(self.turns))
-        alpha = self.cluster.reduced(found, _side_by_side)
+        alpha = np.concatenate(self.cluster.gather(found), axis=1)
         self.space.folder.save("cluster", {"rounds": self.count}, {"alpha": alpha})
-
-
-def _side_by_side(*arrays: np.ndarray) -> np.ndarray:
-    return np.concatenate(arrays, axis=1)
 
 
 class Planes(Bundle):

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.solvers.part_targets import weights_of
-from treille.solvers.segments import rows_of
+from treille.solvers.segments import rows_of, weights_of
 from treille.solvers.worker_examples import WorkerExamples, signs
 
 # Where the driver looks for a better w: from the best w so far (0) towards that of the planes (1), and multiples of the latter.
@@ -99,14 +98,12 @@ class Union:
         return object.__sizeof__(self) + self.ids.nbytes + sum(own.nbytes for own in self.places)
 
 
-def ids_of(found: WorkerExamples | Union) -> np.ndarray:
-    """The features that occur, by number among all."""
-    return found.ids
-
-
 def unite(*each: np.ndarray) -> Union:
     """The union of the features of several groups."""
-    ids = np.unique(np.concatenate(each))
+    occurs = np.zeros(1 + max(int(own[-1]) for own in each), bool)
+    for own in each:
+        occurs[own] = True
+    ids = np.flatnonzero(occurs).astype(np.int32)
     return Union(ids, [np.searchsorted(ids, own).astype(np.int32) for own in each])
 
 
@@ -153,11 +150,6 @@ def _added(union: Union, answers: tuple[Answer, ...]) -> Answer:
             total[-1] += v[-1]
     losses, offsets, errors = (sum(getattr(own, name) for own in answers) for name in ("losses", "offsets", "errors"))
     return Answer(losses, planes, offsets, sum(own.dual for own in answers), errors)
-
-
-def answers_of(turn: Turn) -> list[Answer]:
-    """What a group answered."""
-    return turn[1]
 
 
 def take_part(turn: Turn, requests: list[Request]) -> Turn:

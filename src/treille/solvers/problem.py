@@ -300,6 +300,12 @@ class Problem:
             return np.where(self.targets == self.classes[k], 1.0, -1.0)
         return self.targets if self.targets.ndim == 1 else self.targets[:, k]
 
+    def only(self, k: int) -> Problem:
+        """Problem k alone."""
+        if self.classes is not None:
+            return replace(self, classes=self.classes[k : k + 1])
+        return replace(self, targets=self.y(k))
+
     def take(self, examples: np.ndarray) -> Problem:
         """The same problems on some of the examples."""
         return replace(self, targets=self.targets[examples], C=self.C[examples])

@@ -1,21 +1,20 @@
 """The contract of solvers: what they declare, what they are called with, and what those of treille share."""
 
+from __future__ import annotations
+
 import time
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from treille.features import PerProblemRows
 from treille.io.errors import InputError
 from treille.scikit_learn import BaseEstimator
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
-from treille.spaces import ClusterSpace, RowsSpace, Space
-
-T = TypeVar("T")
+from treille.spaces import ClusterSpace, Space
+from treille.spaces.feature_space import FeatureSpace
 
 
 class Solver(Protocol):
@@ -83,8 +82,13 @@ class Run:
     start: np.ndarray | None
     poll: Poll
 
+    def of_problem(self, k: int) -> Run:
+        """The run that solves problem k alone, after those before it."""
+        start = None if self.start is None else self.start[k : k + 1]
+        return replace(self, seed=self.seed + k, start=start, poll=after(k, self.poll))
 
-def after(solved: int, poll: Callable[[int, int, float], T]) -> Callable[[int, int, float], T]:
+
+def after(solved: int, poll: Poll) -> Poll:
     """Reports the progress of one problem after others that are solved already."""
     return lambda done, epochs, gap: poll(solved + done, epochs, gap)
 
@@ -140,16 +144,11 @@ class BaseSolver(BaseEstimator):
 
     def _solve_each(self, problem: Problem, space: Any, run: Run) -> Solution:
         """All problems at once, or one after another where the rows differ from problem to problem."""
-        if not isinstance(space, RowsSpace) or not isinstance(space.rows, PerProblemRows):
-            return self._solve(problem, space, run)
-        assert problem.classes is not None
-        solutions = []
-        for k, own in enumerate(space.rows.problems):
-            start = None if run.start is None else run.start[k : k + 1]
-            one = replace(problem, classes=problem.classes[k : k + 1])
-            each = replace(run, seed=run.seed + k, start=start, poll=after(k, run.poll))
-            solutions.append(self._solve(one, replace(space, rows=own), each))
-        return Solution.combined(solutions)
+        spaces = space.by_problem() if isinstance(space, FeatureSpace) else [space]
+        if len(spaces) == 1:
+            return self._solve(problem, spaces[0], run)
+        each = enumerate(spaces)
+        return Solution.combined([self._solve(problem.only(k), own, run.of_problem(k)) for k, own in each])
 
     @abstractmethod
     def _solve(self, problem: Problem, space: Any, run: Run) -> Solution: ...

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from treille.data import Batch
 from treille.features import FeatureMap, PartedRows
 from treille.kernels import Kernel
-from treille.spaces.functions import DecisionFunctions, LinearFunctions
+from treille.spaces.feature_space import FeatureSpace
+
+FAN = 8  # results that one task adds up
 
 
 class Cluster:
@@ -26,10 +25,10 @@ class Cluster:
     ...     def keep(self, value):
     ...         return value
     ...
-    ...     def reduced(self, futures, add):
-    ...         return add(*futures)
-    >>> Here().reduced([Here().submit(len, "abba"), Here().keep(2)], max)
-    4
+    ...     def total(self, futures):
+    ...         return sum(futures)
+    >>> Here().total([Here().submit(len, "abba"), Here().keep(2)])
+    6
     """
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -48,8 +47,8 @@ class Cluster:
         """The values of futures, each as it is."""
         raise NotImplementedError
 
-    def reduced(self, futures: list[Any], add: Callable[..., Any]) -> Any:
-        """The value of ``add(*values)``, computed in a tree."""
+    def total(self, futures: Sequence[Any]) -> Any:
+        """The sum of the values of futures, computed in a tree."""
         raise NotImplementedError
 
     def release(self, futures: Sequence[Any]) -> None:
@@ -57,7 +56,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterSpace:
+class ClusterSpace(FeatureSpace):
     """A kernel applied to data in parts on a cluster. `problems` are the futures of each part's `Problem`.
 
     >>> ClusterSpace.name, ClusterSpace.needs
@@ -72,29 +71,9 @@ class ClusterSpace:
     rows: PartedRows
     cluster: Cluster
     futures: list[Any]  # of the rows of each part
-    problems: list[Any] = field(default_factory=list)
+    problems: list[Any]
     folder: Any = None  # keeps the state of a solver, see `PartsSpace`
     error: float = 0.0
-
-    @classmethod
-    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        """Never for a batch in memory: data on a cluster build it."""
-        return False
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def n_features(self) -> int:
-        """The number of features."""
-        return self.rows.n_features
-
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> DecisionFunctions:
-        """f_k(x) = w_k.phi(x) + intercept_k."""
-        assert weights is not None
-        return LinearFunctions(self.features, weights, intercept)
 
     def sizes(self) -> str:
         """How large the space is, in words."""

@@ -1,11 +1,16 @@
 """What spaces with rows of explicit features share, wherever the rows are."""
 
+from __future__ import annotations
+
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from treille.data import Batch
 from treille.features import FeatureMap
 from treille.io.parameters import effective_n_jobs
+from treille.kernels import Kernel
 from treille.spaces.functions import DecisionFunctions, LinearFunctions
 
 
@@ -14,7 +19,12 @@ class FeatureSpace:
 
     features: FeatureMap | None  # None: features without names, as in a Nystrom space
     rows: Any
-    n_jobs: int | None
+    n_jobs: int | None = None
+
+    @classmethod
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
+        """Whether there is such a space of a batch in memory; spaces of data in parts are built from these data alone."""
+        return False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -23,6 +33,10 @@ class FeatureSpace:
     def n_features(self) -> int:
         """The number of features."""
         return self.rows.n_features
+
+    def by_problem(self) -> list[Any]:
+        """The space of each problem where rows differ from problem to problem; otherwise one, for all problems."""
+        return [replace(self, rows=rows) for rows in self.rows.problems]  # type: ignore[type-var]
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
         """``Phi @ weights``: one row per example, for one row per feature."""

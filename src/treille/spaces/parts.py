@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from treille.data import Batch
 from treille.data.base import readable_size, resident_bytes
 from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
@@ -46,12 +45,14 @@ class PartsSpace(FeatureSpace):
     folder: Any
     n_jobs: int | None = None
     min_count: int = 1
+    state_name: str = "solver"  # of the state of a solver in the folder
     error: float = 0.0
 
-    @classmethod
-    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        """Never for a batch in memory: data in parts build it."""
-        return False
+    def by_problem(self) -> list[PartsSpace]:
+        if not self.rows.n_problems:
+            return [self]
+        each = enumerate(self.rows.problems)
+        return [replace(self, rows=rows, state_name=f"{self.state_name}-{k}") for k, rows in each]
 
     @property
     def offsets(self) -> np.ndarray:
