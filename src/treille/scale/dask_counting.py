@@ -31,13 +31,12 @@ from treille.spaces.source import Source
 class PartitionFacts:
     """What the driver knows of a part."""
 
-    n: int
-    kind: type[Batch] | None  # None: there are no examples
-    item: str  # the first one, for messages
     place: str
-    counts: dict[Any, float]  # of each class: the weights of its examples
-    examples: dict[Any, int]  # and their number
-    first: Batch | None  # of one example, if there is one
+    n: int = 0
+    kind: type[Batch] | None = None  # None: there are no examples
+    item: str = ""  # the first one, for messages
+    examples: dict[Any, int] = field(default_factory=dict)  # how many each class has
+    first: Batch | None = None  # of one example, if there is one
 
     @property
     def unit(self) -> Any:
@@ -63,7 +62,7 @@ class LeafMaps:
 
     maps: list[FeatureMap]
     ids: tuple[list[np.ndarray], list[np.ndarray]] | None = (
-        None  # of the features of the two that were merged, leaf by leaf
+        None  # leaf by leaf: of the features of the two that were merged
     )
 
     def __sizeof__(self) -> int:
@@ -98,10 +97,7 @@ class ClusterSource(Source):
 
     def class_counts(self) -> dict[Any, int]:
         """How many examples each class has."""
-        totals: Counter[Any] = Counter()
-        for own in self.facts:
-            totals.update(own.examples)
-        return dict(totals)
+        return dict(sum((Counter(own.examples) for own in self.facts), Counter[Any]()))
 
     @property
     def first(self) -> Batch:
@@ -121,7 +117,7 @@ class ClusterSource(Source):
             context = replace(context, labels=np.concatenate(each))
         features, rows = self.fit_features(context, n_jobs)
         if rows.n_features == 0:
-            raise no_features(self.kernel, 0)
+            raise no_features(self.kernel, 0, self.min_count)
         self.rows = []
         futures = rows.store.futures  # type: ignore[attr-defined]
         return ClusterSpace(self.kernel, features, rows, self.cluster, futures, self.problem_futures, self.folder)
@@ -186,7 +182,7 @@ def count_on_cluster(
 
 
 def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[list[Any]]]:
-    """The future of the features of all parts, and the futures of each level of a tree of merges, the first one below."""
+    """The future of the features of all parts, and the futures of each level of a tree of merges, from the leaves to the root."""
     merges = []
     while len(level) > 1:
         paired = len(level) // 2 * 2
@@ -223,17 +219,15 @@ def _first_choice(
 
 
 def _chosen(choose: Callable[[Any], tuple[Kernel, str]], part: Part) -> tuple[Kernel, str] | None:
-    try:
+    with part.named():
         return choose(part.X) if len(part.X) else None
-    except InputError as error:
-        raise InputError(f"{part.place}: {error}") from None
 
 
 def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: Part) -> CountedPartition:
     kernel, of_classes, found = there
     if len(part.X) == 0:  # nothing tells of which kind or unit it would be
-        return CountedPartition([], Collected(of_classes), PartitionFacts(0, None, "", part.place, {}, {}, None))
-    try:
+        return CountedPartition([], Collected(of_classes), PartitionFacts(part.place))
+    with part.named():
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
         leaves = []
@@ -241,21 +235,9 @@ def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: P
             if leaf.needs_features:
                 raise InputError(f"{leaf!r} depends on all examples at once: leave it out for data in parts")
             leaves.append(leaf.fit_features(own))
-    except InputError as error:
-        raise error if str(error).startswith(part.place) else InputError(f"{part.place}: {error}") from None
-    return CountedPartition(leaves, labels, _facts(part, batch[:1], labels))
-
-
-def _facts(part: Part, first: Batch, labels: Collected) -> PartitionFacts:
-    weights, own = labels.sample_weight(), labels.labels[0] if labels.labels else None
-    counts: dict[Any, float] = {}
-    examples: dict[Any, int] = {}
-    if labels.of_classes and own is not None:
-        n_classes = len(labels.codes)
-        sums = np.bincount(own, weights, minlength=n_classes)
-        counts = dict(zip(labels.codes, sums.tolist(), strict=True))
-        examples = dict(zip(labels.codes, np.bincount(own, minlength=n_classes).tolist(), strict=True))
-    return PartitionFacts(labels.n, kind_of(part.X), str(first_item(part.X))[:60], part.place, counts, examples, first)
+    item = str(first_item(part.X))[:60]
+    facts = PartitionFacts(part.place, labels.n, kind_of(part.X), item, labels.class_counts(), batch[:1])
+    return CountedPartition(leaves, labels, facts)
 
 
 def _maps(local: CountedPartition) -> LeafMaps:

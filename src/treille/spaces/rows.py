@@ -69,8 +69,10 @@ class KernelRowsSpace(RowsSpace):
     batch: Batch = field(kw_only=True)
 
 
-def no_features(kernel: Kernel, n_features: int) -> InputError:
+def no_features(kernel: Kernel, n_features: int, min_count: int = 1) -> InputError:
     """Why a kernel whose features depend on the training examples is 0 for all of them."""
+    if min_count > 1:
+        return InputError(f"no feature of {kernel!r} occurs in {min_count:,} examples: use a smaller min_count")
     if n_features == 0:
         return InputError(f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order")
     return InputError(
