@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from typing import Any, NoReturn
 
@@ -174,27 +174,22 @@ def connected(client: Any = None) -> Iterator[DaskCluster]:
 
     A cluster without workers, or whose workers lack treille or have another version, is refused at once.
     """
-    distributed = require_dask()
-    if client is None:
-        try:
-            client = distributed.get_client()
-        except ValueError:
-            with _local(distributed) as own:
-                yield own
-            return
-    yield from _cluster_of(client)
-
-
-def _cluster_of(client: Any, note: str = "") -> Iterator[DaskCluster]:
-    _check_workers(client)
-    with (
-        client.as_current()
-    ):  # functions of Dask wait in the loop of the current client, and there may be another default one
+    distributed, note = require_dask(), ""
+    with ExitStack() as opened:
+        if client is None:
+            try:
+                client = distributed.get_client()
+            except ValueError:
+                client, note = opened.enter_context(_local(distributed))
+        _check_workers(client)
+        # Functions of Dask wait in the loop of the current client, and there may be another default one.
+        opened.enter_context(client.as_current())
         yield DaskCluster(client, note)
 
 
 @contextmanager
-def _local(distributed: Any) -> Iterator[DaskCluster]:
+def _local(distributed: Any) -> Iterator[tuple[Any, str]]:
+    """The client of a local cluster, and what to say about it."""
     try:
         cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0")
     except RuntimeError as error:
@@ -203,7 +198,7 @@ def _local(distributed: Any) -> Iterator[DaskCluster]:
             'distributed.Client first; in a script, below if __name__ == "__main__":'
         ) from None
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        yield from _cluster_of(
+        yield (
             client,
             f"there is no Dask client: a local cluster of {len(cluster.workers)} workers was started for this call, and is closed "
             "when it ends; create a distributed.Client to use another one, or to keep it",

@@ -9,10 +9,11 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from treille.data import Batch
 from treille.data.base import first_item, kind_of
-from treille.features import FeatureMap, FeatureRows, MergingMap, PartedRows
+from treille.features import FeatureMap, FeatureRows, MergingMap, PartedRows, Rows
 from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.kernels import Kernel
@@ -174,7 +175,7 @@ def count_on_cluster(
                 f"{own.place}: has the unit {own.unit!r}, {some.place} {some.unit!r}: its first item is {own.item!r}; use examples "
                 "of one unit in all partitions"
             )
-    rows = _renumbered_parts(cluster, counted, facts, merges)  # while the features come here
+    rows = _renumbered_parts(cluster, counted, merges)  # while the features come here
     leaves: list[FeatureMap] = cluster.result(cluster.submit(attrgetter("maps"), merged))
     each = [cluster.submit_all(itemgetter(place), rows) for place in range(len(leaves))]
     labels = cluster.submit_all(attrgetter("labels"), counted)
@@ -191,20 +192,14 @@ def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[
     return level[0], merges
 
 
-def _renumbered_parts(
-    cluster: DaskCluster, counted: list[Any], facts: list[PartitionFacts], merges: list[list[Any]]
-) -> list[Any]:
+def _renumbered_parts(cluster: DaskCluster, counted: list[Any], merges: list[list[Any]]) -> list[Any]:
     """The futures of the rows of each part with the ids of the merged features: those of merges, from the top of the tree down."""
     ids: list[Any] = [None]
     for merged in reversed(merges):
         twice = [each for each in zip(merged, ids[: len(merged)], strict=True) for _ in range(2)]
         futures, above = zip(*twice, strict=True)
         ids = cluster.submit_all(_new_ids, futures, [0, 1] * len(merged), above) + ids[len(merged) :]
-    some = [part for part, own in enumerate(facts) if own.n]
-    found = cluster.submit_there(_renumbered, [counted[part] for part in some], [ids[part] for part in some])
-    each = dict(zip(some, found, strict=True))
-    # The rows of a part without examples are like those of any other, without rows.
-    return [each[part] if part in each else cluster.submit(_without_rows, found[0]) for part in range(len(facts))]
+    return cluster.submit_there(_renumbered, counted, ids)
 
 
 def _first_choice(
@@ -266,8 +261,6 @@ def _renumbered(local: CountedPartition, new: NewIds | None) -> list[FeatureRows
     each = [rows for _, rows in local.leaves]
     if new is None:  # the only part
         return each
+    if not each:  # without examples
+        return [Rows.from_csr(csr_matrix((0, n))) for n in new.n_features]
     return [rows_of_leaf(rows).renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
-
-
-def _without_rows(each: list[FeatureRows]) -> list[FeatureRows]:
-    return [rows_of_leaf(rows).taken(np.zeros(0, np.int64)) for rows in each]

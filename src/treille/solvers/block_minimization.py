@@ -23,7 +23,7 @@ from treille.io.parameters import check_whole, effective_n_jobs
 from treille.solvers.blocks import Blocks
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Recorder, Report, Solution
-from treille.solvers.segments import core_rows, solve_segments, true_weights, weights_of
+from treille.solvers.segments import core_rows, half_squares, solve_segments, true_weights, weights_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces.parts import SHARES, PartsSpace
 
@@ -195,13 +195,9 @@ class BlockRun:
             del rows
             losses, own = losses + values[0], own + values[1]
         state.measured += 1
-        self.primal = losses + 0.5 * self._sq_norm(state.w, state.b)
-        self.dual = own - 0.5 * self._sq_norm(self.sum_w, self.sum_b)
+        self.primal = losses + half_squares(state.w, state.b, self.column_weights)
+        self.dual = own - half_squares(self.sum_w, self.sum_b, self.column_weights)
         self.recorder.add(float(self.primal.sum()), float(self.dual.sum()))
-
-    def _sq_norm(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
-        true = true_weights(w, self.column_weights)
-        return np.einsum("kz,kz->k", true, true) + b**2
 
     def _dual(self) -> np.ndarray:
         """The dual values at alpha, from w as it is kept up to date."""
@@ -210,7 +206,7 @@ class BlockRun:
             problem.loss.conjugate(problem.y(k), self._coefficients(k), problem.C).sum()
             for k in range(problem.n_problems)
         )
-        return np.array(list(each)) - 0.5 * self._sq_norm(state.w, state.b)
+        return np.array(list(each)) - half_squares(state.w, state.b, self.column_weights)
 
     def _coefficients(self, k: int) -> np.ndarray:
         return self.problem.y(k) * self.state.alpha[k] if self.problem.loss.of_classes else self.state.alpha[k]

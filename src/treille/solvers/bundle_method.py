@@ -237,8 +237,7 @@ class Planes(Bundle):
 
     def _drop(self) -> Drop:
         """Drops the plane that has had no weight for longest; where all have some, the two lightest become one."""
-        at = 1 + int(self.idle[1:].argmax())
-        drop = Drop(at)
+        at, into, u, v = 1 + int(self.idle[1:].argmax()), 0, 0.0, 1.0
         if self.idle[at] == 0:
             at, into = (1 + np.argsort(self.mixture[1:], kind="stable")[:2]).tolist()
             total = self.mixture[at] + self.mixture[into]
@@ -249,12 +248,12 @@ class Planes(Bundle):
             row = u * self.gram[at] + v * self.gram[into]
             self.gram[into], self.gram[:, into] = row, row
             self.gram[into, into] = _products([self.vectors[into]], [self.vectors[into]])[0, 0]
-            self.mixture[into], drop = total, Drop(at, into, (u, v))
-        del self.vectors[drop.plane]
-        kept = np.delete(np.arange(len(self.offsets)), drop.plane)
+            self.mixture[into] = total
+        del self.vectors[at]
+        kept = np.delete(np.arange(len(self.offsets)), at)
         self.keep_planes(kept)
         self.errors = self.errors[kept]
-        return drop
+        return at, into, (u, v)
 
 
 def _products(some: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:

@@ -19,13 +19,9 @@ LOCAL_GAP = 0.01  # of the gap that the examples of a worker had: the local desc
 UNIT = 2.0**-24  # the largest relative error of a number rounded to float32
 
 
-@dataclass(frozen=True)
-class Drop:
-    """A plane to drop; another one may become a mixture of both."""
-
-    plane: int
-    into: int | None = None
-    shares: tuple[float, float] = (0.0, 1.0)  # of the two in the mixture
+Drop = tuple[
+    int, int, tuple[float, float]
+]  # a plane to drop, another one, which becomes a mixture of both, and their shares
 
 
 @dataclass(frozen=True)
@@ -165,10 +161,9 @@ def take_part(turn: Turn, requests: list[Request]) -> Turn:
     for request in requests:
         k = request.problem
         own, (best, last) = list(planes[k]), outputs[k]
-        for drop in request.drops:
-            if drop.into is not None:
-                own[drop.into] = drop.shares[0] * own[drop.plane] + drop.shares[1] * own[drop.into]
-            del own[drop.plane]
+        for at, into, shares in request.drops:
+            own[into] = shares[0] * own[at] + shares[1] * own[into]
+            del own[at]
         u, v = request.moved
         best = u * best + v * last
         f = state.examples.outputs(k, request.w)

@@ -10,7 +10,7 @@ import numpy as np
 from treille import _core
 from treille.io.parameters import effective_n_jobs
 from treille.solvers.problem import Problem, SmoothLoss
-from treille.solvers.report import Recorder, Report, Solution, summary
+from treille.solvers.report import Recorder, Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace, ProductSpace, RowsSpace
 
@@ -83,7 +83,7 @@ def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
     return Solution(
         answers.bias,
         answers.alpha.reshape(n_problems, n),
-        replace(summary(answers, run.seed), representation=str(form)),
+        replace(Report.combined(reports_of(answers, run.seed)), representation=str(form)),
         weights=form.read(answers.weights.reshape(-1, n_problems)),
     )
 
@@ -142,10 +142,8 @@ class Newton:
         self.recorder = Recorder()
 
     def report(self) -> Report:
-        """Of the steps so far."""
-        dual, seed = self.primal - self.gap, self.run.seed
-        self.recorder.add(self.primal, dual, last=True)
-        return Report(self.primal, dual, self.epochs, 0.0, self.status, seed, history=tuple(self.recorder.history))
+        """The values of the steps so far."""
+        return self.recorder.report(self.primal, self.primal - self.gap, self.epochs, self.status, self.run.seed)
 
     @property
     def relative_gap(self) -> float:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.features import PerProblemRows
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.expansion import BLOCK
 from treille.solvers.dual_cd import DualCD
@@ -37,12 +36,6 @@ class FoldOutputs:
     outputs: list[np.ndarray]  # of each fold: by C, held-out example and function
     gaps: np.ndarray  # relative, by C and fold; the largest of all functions
     seconds: np.ndarray  # by C and fold
-
-    @classmethod
-    def joined(cls, each: Sequence[FoldOutputs]) -> FoldOutputs:
-        """Those of several folds, from one each."""
-        outputs = [one for folds in each for one in folds.outputs]
-        return cls(outputs, np.hstack([f.gaps for f in each]), np.hstack([f.seconds for f in each]))
 
 
 def solve_folds(
@@ -81,21 +74,22 @@ def solve_folds(
     elif isinstance(solver, SMO):
         found = _by_smo(solver, space, folds, rising, run)
     else:
-        found = FoldOutputs.joined([_one_by_one(solver, space, f, fold, rising, run) for f, fold in enumerate(folds)])
+        each = [_one_by_one(solver, space, f, fold, rising, run) for f, fold in enumerate(folds)]
+        outputs, gaps, seconds = (list(column) for column in zip(*each, strict=True))
+        found = FoldOutputs(outputs, np.array(gaps).T, np.array(seconds).T)
     back = np.argsort(order)
     return FoldOutputs([each[back] for each in found.outputs], found.gaps[back], found.seconds[back])
 
 
 def _by_paths(solver: DualCD, space: RowsSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
     """All folds and functions in one call of the core, in threads."""
-    first = folds[0].problem
-    if isinstance(space.rows, PerProblemRows):
-        assert first.classes is not None
+    first, (space, *others) = folds[0].problem, space.by_problem()
+    if others:
         each = []
-        for k, rows in enumerate(space.rows.problems):
-            own = [replace(f, problem=replace(f.problem, classes=first.classes[k : k + 1])) for f in folds]
+        for k, one in enumerate([space, *others]):
+            own = [replace(fold, problem=fold.problem.only(k)) for fold in folds]
             seeded = replace(run, seed=run.seed + k, poll=after(k * len(folds), run.poll))
-            each.append(_by_paths(solver, replace(space, rows=rows), own, Cs, seeded))
+            each.append(_by_paths(solver, one, own, Cs, seeded))
         outputs = [np.concatenate(parts, axis=2) for parts in zip(*(one.outputs for one in each), strict=True)]
         gaps = np.max([one.gaps for one in each], axis=0)
         return FoldOutputs(outputs, gaps, np.sum([one.seconds for one in each], axis=0))
@@ -139,8 +133,10 @@ def _by_smo(solver: SMO, space: GramSpace, folds: Sequence[Fold], Cs: np.ndarray
     return FoldOutputs([np.stack(own) for own in outputs], np.array(gaps), np.array(seconds))
 
 
-def _one_by_one(solver: Any, space: Any, f: int, fold: Fold, Cs: np.ndarray, run: Run) -> FoldOutputs:
-    """Any solver, in any space, through its own interface."""
+def _one_by_one(
+    solver: Any, space: Any, f: int, fold: Fold, Cs: np.ndarray, run: Run
+) -> tuple[np.ndarray, list[float], list[float]]:
+    """Outputs, gaps and seconds of one fold by C, from any solver, in any space, through its own interface."""
     start: np.ndarray | None = None
     outputs, gaps, seconds = list[np.ndarray](), list[float](), list[float]()
     poll = after(f * fold.problem.n_problems, run.poll)
@@ -162,7 +158,7 @@ def _one_by_one(solver: Any, space: Any, f: int, fold: Fold, Cs: np.ndarray, run
         outputs.append(_outputs(space, solution, fold.held_out))
         gaps.append(solution.report.relative_gap)
         seconds.append(time.perf_counter() - begun)
-    return FoldOutputs([np.stack(outputs)], np.array(gaps)[:, None], np.array(seconds)[:, None])
+    return np.stack(outputs), gaps, seconds
 
 
 def _outputs(space: Any, solution: Solution, some: np.ndarray) -> np.ndarray:

@@ -215,6 +215,11 @@ class Recorder:
         if last or not self.history or seconds >= 1.25 * self.history[-1][0]:
             self.history.append((seconds, primal, dual))
 
+    def report(self, primal: float, dual: float, epochs: int, status: str, seed: int) -> Report:
+        """The report of a run that ended with these values."""
+        self.add(primal, dual, last=True)
+        return Report(primal, dual, epochs, 0.0, status, seed, history=tuple(self.history))
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -265,11 +270,6 @@ def reports_of(answers: _core.Answers, seed: int) -> list[Report]:
     ]
 
 
-def summary(answers: _core.Answers, seed: int) -> Report:
-    """The report of a run in the core, with one for each problem where there are several."""
-    return Report.combined(reports_of(answers, seed))
-
-
 def check_outcome(report: Report, tol: float) -> None:
     """Refuses an objective that is not a finite number; issues a `ConvergenceWarning` if a limit ended training.
 
@@ -283,25 +283,20 @@ def check_outcome(report: Report, tol: float) -> None:
     if report.status == "converged":
         return
     if report.mistakes:
-        warnings.warn(
+        message = (
             f"stopped at {report.status} with {report.mistakes[-1]:,} mistakes in the last of {report.epochs:,} epochs: no weights "
             "found separate the classes, and there may be none. Raise max_epochs, use a kernel with more features, or use "
-            "treille.SVC, which does not need classes that can be separated",
-            ConvergenceWarning,
-            stacklevel=first_level_outside(),
+            "treille.SVC, which does not need classes that can be separated"
         )
-        return
-    if report.status == "rounding":
-        found, advice = "at the limits of float64", "use a larger tol"
     else:
-        found, advice = f"at {report.status}", f"raise {report.status}, use a larger tol"
-    warnings.warn(
-        f"stopped {found} with a relative duality gap of {report.relative_gap:.2g}, asked for {tol:.2g}: {advice}, "
-        "more regularisation (a smaller C, a larger alpha), a normalized kernel, or, for columns of numbers, scale them to similar "
-        "ranges",
-        ConvergenceWarning,
-        stacklevel=first_level_outside(),
-    )
+        rounding = report.status == "rounding"
+        message = (
+            f"stopped at {'the limits of float64' if rounding else report.status} with a relative duality gap of "
+            f"{report.relative_gap:.2g}, asked for {tol:.2g}: {'' if rounding else f'raise {report.status}, '}use a larger tol, "
+            "more regularisation (a smaller C, a larger alpha), a normalized kernel, or, for columns of numbers, scale them to "
+            "similar ranges"
+        )
+    warnings.warn(message, ConvergenceWarning, stacklevel=first_level_outside())
 
 
 def first_level_outside() -> int:

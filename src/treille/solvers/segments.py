@@ -70,16 +70,16 @@ def _solve(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
         rows, targets, bias, u.reshape(-1), b, alpha.reshape(-1), sums.reshape(-1), sum_b, threads
     )
     weights = weights_of(segments[0])
-    w, sum_w = true_weights(u, weights), true_weights(sums, weights)
-    primal, dual = losses + _half_squares(w, b), conjugates - _half_squares(sum_w, sum_b)
+    primal, dual = losses + half_squares(u, b, weights), conjugates - half_squares(sums, sum_b, weights)
     reports = []
     for p, d, (status, epochs) in zip(primal.tolist(), dual.tolist(), ends, strict=True):
         ended = "converged" if p - d <= run.tol * p else STATUS.get(status, status)
         reports.append(Report(p, d, epochs, 0.0, ended, run.seed))
-    return Solution(bias * b, alpha, Report.combined(reports), weights=np.ascontiguousarray(w.T))
+    return Solution(bias * b, alpha, Report.combined(reports), weights=np.ascontiguousarray(true_weights(u, weights).T))
 
 
-def _half_squares(w: np.ndarray, b: np.ndarray) -> np.ndarray:
+def half_squares(u: np.ndarray, b: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:
     """1/2 |w|^2 of each problem, its intercept included."""
+    w = true_weights(u, column_weights)
     halves: np.ndarray = 0.5 * (np.einsum("kz,kz->k", w, w) + b**2)
     return halves
