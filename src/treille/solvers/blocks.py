@@ -13,9 +13,7 @@ from treille.features.abilities import having
 from treille.spaces.parts import PartsSpace
 
 PAGE = 4096
-AT_ONCE = (
-    1 << 24
-)  # bytes that are read before the reader may be told to stop: at Ctrl-C, nobody waits for a whole block
+AT_ONCE = 1 << 24  # bytes read before the reader may be told to stop, so that Ctrl-C need not wait for a whole block
 
 
 class Blocks:

@@ -41,10 +41,8 @@ class CuttingPlane(BaseSolver):
     """
 
     spaces = (ProductSpace, RowsSpace)
-    losses = (
-        Hinge,
-        SquaredHinge,
-    )  # in regression with a large C, a thousand planes may be too few, where SMO takes 90 epochs
+    # In regression with a large C, a thousand planes may be too few, where SMO takes 90 epochs.
+    losses = (Hinge, SquaredHinge)
 
     def _solve(self, problem: Problem, space: ProductSpace | RowsSpace, run: Run) -> Solution:
         """An epoch is a round. Up to eight problems advance together: a product has a column for each of them."""

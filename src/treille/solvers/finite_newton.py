@@ -90,7 +90,7 @@ def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
 
 def _solve_on_products(problem: Problem, space: ProductSpace | GramSpace, run: Run) -> Solution:
     """An epoch is a product. Up to eight problems advance together: a product has a column for each of them."""
-    multiply = space.product if isinstance(space, ProductSpace) else space.matrix().__matmul__
+    space = space.stored() if isinstance(space, GramSpace) else space
     each = [Newton(problem, k, run) for k in range(problem.n_problems)]
     steps = [newton.steps() for newton in each]
     wanted = {k: next(own) for k, own in enumerate(steps)}  # vectors to be multiplied; every method begins with one
@@ -98,7 +98,7 @@ def _solve_on_products(problem: Problem, space: ProductSpace | GramSpace, run: R
     while wanted:
         active = list(wanted)[:WIDTH]
         beta = np.stack([wanted.pop(k) for k in active], axis=1)
-        products = multiply(beta) + float(problem.intercept) * beta.sum(axis=0)
+        products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
         for k, values in zip(active, products.T, strict=True):
             each[k].epochs += 1
             with suppress(StopIteration):

@@ -12,7 +12,6 @@ import numpy as np
 
 from treille import _core
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.expansion import BLOCK
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Progress, Solution, poll_until
@@ -162,12 +161,7 @@ def _one_by_one(
 
 
 def _outputs(space: Any, solution: Solution, some: np.ndarray) -> np.ndarray:
-    """Of some examples: one row per example, one column per function."""
-    if solution.weights is not None:
-        return space.matvec(solution.weights)[some] + solution.intercept
-    assert solution.coefficients is not None
-    if not isinstance(space, GramSpace):
-        return space.product(solution.coefficients)[some] + solution.intercept
-    step = max(1, BLOCK // max(1, len(space)))
-    blocks = [space.matrix()[some[a : a + step]] @ solution.coefficients for a in range(0, len(some), step)]
-    return np.concatenate([np.empty((0, len(solution.intercept))), *blocks]) + solution.intercept
+    """The outputs for some examples: one row per example, one column per function."""
+    weighted = solution.weights is not None
+    values = space.matvec(solution.weights) if weighted else space.product(solution.coefficients)
+    return values[some] + solution.intercept

@@ -27,6 +27,7 @@ Poll = Callable[[int, int, float], bool]  # the same; False: stop
 History = tuple[tuple[float, float, float], ...]  # seconds, primal, dual
 MOMENTS = 200  # at most, of several problems together
 MOST_SHOWN = 50  # problems in the table of a notebook
+STATUS = {"stopped": "max_seconds"}  # the core's names that differ
 
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
@@ -263,9 +264,8 @@ class Solution:
 def reports_of(answers: _core.Answers, seed: int) -> list[Report]:
     """One report for each problem of a run in the core."""
     each = zip(answers.primal, answers.dual, answers.epochs, answers.status, answers.history, strict=True)
-    status = {"stopped": "max_seconds"}
     return [
-        Report(float(p), float(d), e, 0.0, status.get(s, s), seed, history=tuple((t, v, w) for t, v, w in h))
+        Report(float(p), float(d), e, 0.0, STATUS.get(s, s), seed, history=tuple((t, v, w) for t, v, w in h))
         for p, d, e, s, h in each
     ]
 

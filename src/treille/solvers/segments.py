@@ -10,11 +10,10 @@ from treille.features import FeatureRows, MatrixRows
 from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
 from treille.solvers.problem import Problem
-from treille.solvers.report import Report, Solution
+from treille.solvers.report import STATUS, Report, Solution
 from treille.solvers.solver import Run
 
 ROUNDING = 1 - 1e-9  # the gap is measured again at the end, by sums in another order
-STATUS = {"stopped": "max_seconds"}  # the core's names that differ
 
 
 def rows_of(segments: Sequence[FeatureRows], k: int) -> list[FeatureRows]:

@@ -18,7 +18,7 @@ PROCESS = 250_000_000  # bytes that Python and its libraries take
 PER_FEATURE = 64  # bytes of a feature map, about
 PER_EXAMPLE = 40  # bytes of labels, weights and copies of these
 SHARES = (
-    4  # of the memory left: a block, the next one that is read meanwhile, examples of other blocks, and copies of these
+    4  # of the memory left: a block, the next one, which is read meanwhile, examples of other blocks, and their copies
 )
 
 
