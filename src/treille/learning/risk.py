@@ -25,7 +25,7 @@ from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
 from treille.solvers.problem import Hinge, Loss, Problem, SquaredError, SquaredHinge, check_shape
-from treille.solvers.report import Progress, Report, check_budget, check_outcome, poll_until
+from treille.solvers.report import STATUS, Progress, Report, check_budget, check_outcome, poll_until
 
 LOSSES: dict[type[Loss], str] = {Hinge: "hinge", SquaredHinge: "squared_hinge", SquaredError: "squared_error"}
 SPREADS = ("optimal", "even")
@@ -199,7 +199,7 @@ class Columns:
 
     def learned(self, answer: Any, trace: float, spread: str, tol: float, seconds: float) -> LearnedKernel:
         """What the core's answer says of features or groups."""
-        status = "max_seconds" if answer.status == "stopped" else answer.status
+        status = STATUS.get(answer.status, answer.status)
         report = Report(answer.primal, answer.dual, answer.epochs, seconds, status, seed=0)
         u, scores = answer.u, answer.scores
         if self.groups is None:

@@ -1,4 +1,4 @@
-"""A Dask cluster as treille uses it: its client, the versions on its workers, and sums over tasks in a tree."""
+"""A Dask cluster as treille uses it: its client, the versions on its workers, sums over tasks in a tree, and rows on workers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from typing import Any, NoReturn
 
+import numpy as np
+
+from treille.features import FeatureRows, RowParts
 from treille.io.errors import InputError
 from treille.spaces.cluster import FAN, Cluster
 
@@ -150,6 +153,24 @@ class DaskCluster(Cluster):
             f"the Dask scheduler at {self.address} is gone ({how}): start it again, and fit again; with Parts.on(..., "
             "checkpoint=folder), training goes on where it was"
         ) from None
+
+
+class DaskRows(RowParts):
+    """Rows in parts on the workers, as futures. Functions go to them, and sums come back."""
+
+    def __init__(self, cluster: DaskCluster, futures: Sequence[Any], lengths: np.ndarray):
+        self.cluster, self.futures, self.lengths = cluster, list(futures), lengths
+
+    def each(self, compute: Callable[[FeatureRows, int], Any]) -> list[Any]:
+        return self.cluster.gather(self.cluster.map(compute, self.futures, range(len(self.futures))))
+
+    def total(self, compute: Callable[[FeatureRows, int], np.ndarray]) -> np.ndarray:
+        total: np.ndarray = self.cluster.total(self.cluster.map(compute, self.futures, range(len(self.futures))))
+        return total
+
+    def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
+        columns = [self.futures, *(other.futures for other in others)]  # type: ignore[attr-defined]
+        return DaskRows(self.cluster, self.cluster.map(change, *columns), self.lengths)
 
 
 def _itself(value: Any) -> Any:

@@ -18,8 +18,7 @@ from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
-from treille.scale.cluster import DaskCluster
-from treille.scale.dask_rows import DaskRows
+from treille.scale.cluster import DaskCluster, DaskRows
 from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.labels import Collected
 from treille.scale.parts import Part

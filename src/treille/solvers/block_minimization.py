@@ -203,13 +203,10 @@ class BlockRun:
         """The dual values at alpha, from w as it is kept up to date."""
         state, problem = self.state, self.problem
         each = (
-            problem.loss.conjugate(problem.y(k), self._coefficients(k), problem.C).sum()
+            problem.loss.conjugate(problem.y(k), problem.signs(k) * state.alpha[k], problem.C).sum()
             for k in range(problem.n_problems)
         )
         return np.array(list(each)) - half_squares(state.w, state.b, self.column_weights)
-
-    def _coefficients(self, k: int) -> np.ndarray:
-        return self.problem.y(k) * self.state.alpha[k] if self.problem.loss.of_classes else self.state.alpha[k]
 
     def _save(self) -> None:
         arrays = {name: getattr(self.state, name) for name in ARRAYS}

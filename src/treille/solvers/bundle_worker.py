@@ -9,7 +9,7 @@ import numpy as np
 
 from treille import _core
 from treille.solvers.segments import rows_of, weights_of
-from treille.solvers.worker_examples import WorkerExamples, signs
+from treille.solvers.worker_examples import WorkerExamples
 
 # Where the driver looks for a better w: from the best w so far (0) towards that of the planes (1), and multiples of the latter.
 LINE_STEPS = np.concatenate([[-0.1], np.arange(0, 0.3, 0.02), np.arange(0.3, 1.21, 0.05)])
@@ -117,7 +117,7 @@ def begin(examples: WorkerExamples, *starts: np.ndarray) -> Turn:
     planes = {k: [zero] for k in range(examples.problem.n_problems)}
     if starts:
         for k, own in planes.items():
-            own.append(signs(examples.problem, k) * np.concatenate([start[k] for start in starts]))
+            own.append(examples.problem.signs(k) * np.concatenate([start[k] for start in starts]))
     return WorkerState(examples, dict.fromkeys(planes, (zero, zero)), planes), []
 
 
@@ -130,7 +130,7 @@ def start_planes(turn: Turn) -> list[Answer]:
 def dual_variables(turn: Turn, mixtures: list[np.ndarray]) -> np.ndarray:
     """The mixture of planes of each problem, as dual variables: one row per problem."""
     state, each = turn[0], enumerate(mixtures)
-    return np.stack([signs(state.examples.problem, k) * _mixed(state.planes[k], mixture) for k, mixture in each])
+    return np.stack([state.examples.problem.signs(k) * _mixed(state.planes[k], mixture) for k, mixture in each])
 
 
 def add_answers(union: Union, *answers: list[Answer]) -> list[Answer]:
@@ -192,7 +192,7 @@ def _mixed(planes: list[np.ndarray], mixture: np.ndarray) -> np.ndarray:
 def _improved(examples: WorkerExamples, k: int, beta: np.ndarray, f: np.ndarray, request: Request) -> np.ndarray:
     if not len(examples):
         return beta
-    weights, y = weights_of(rows_of(examples.rows, k)[0]), signs(examples.problem, k)
+    weights, y = weights_of(rows_of(examples.rows, k)[0]), examples.problem.signs(k)
     u = np.array(request.w[:-1] if weights is None else request.w[:-1] * weights, np.float64)
     b, alpha, free = np.array(request.w[-1:], np.float64), y * beta, examples.free(k, f, beta).astype(np.uint8)
     rows, targets = examples.for_core(k)

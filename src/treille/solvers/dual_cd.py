@@ -74,7 +74,7 @@ class DualCD(BaseSolver):
         report = replace(Report.combined(reports_of(answers, run.seed)), representation=str(form))
         alpha = answers.alpha.reshape(n_problems, n)
         if not form.weights:
-            signs = np.stack([problem.y(k) for k in range(n_problems)]) if problem.loss.of_classes else 1.0
+            signs = np.stack([problem.signs(k) for k in range(n_problems)])
             return Solution(answers.bias, alpha, report, coefficients=(alpha * signs).T)
         return Solution(answers.bias, alpha, report, weights=form.read(answers.weights.reshape(-1, n_problems)))
 

@@ -134,7 +134,8 @@ class Newton:
     def __init__(self, problem: Problem, k: int, run: Run):
         self.run, self.start = run, None if run.start is None else run.start[k]
         assert isinstance(problem.loss, SmoothLoss)
-        self.y, self.C, self.loss, self.k, self.targets = problem.y(k), problem.C, problem.loss, k, problem.core()
+        self.y, self.signs, self.C, self.loss = problem.y(k), problem.signs(k), problem.C, problem.loss
+        self.k, self.targets = k, problem.core()
         self.slopes = self.beta = np.zeros(len(problem))  # minus the slopes of the losses: the coefficients of w(a)
         self.primal, self.gap = np.inf, np.inf
         self.epochs, self.status, self.time_left = 0, "", True
@@ -153,7 +154,7 @@ class Newton:
         """Yields each vector to be multiplied by K, and expects the product."""
         f, exact = np.zeros_like(self.beta), True
         if self.start is not None:
-            self.beta = self.loss.feasible(self.y, self._signed(self.start), self.C)
+            self.beta = self.loss.feasible(self.y, self.signs * self.start, self.C)
             f = yield self.beta
         while True:
             own = self.slopes = self.loss.subgradient(self.y, f, self.C)
@@ -178,11 +179,7 @@ class Newton:
 
     @property
     def alpha(self) -> np.ndarray:
-        return self._signed(self.slopes)
-
-    def _signed(self, values: np.ndarray) -> np.ndarray:
-        """Dual variables from coefficients of examples, or the reverse."""
-        return self.y * values if self.loss.of_classes else values
+        return self.signs * self.slopes
 
     def _primal(self, beta: np.ndarray, f: np.ndarray) -> float:
         return 0.5 * float(beta @ f) + float(self.C @ self.loss.value(self.y, f))

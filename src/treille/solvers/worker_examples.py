@@ -71,11 +71,6 @@ class WorkerExamples:
         return core_rows(rows_of(self.rows, k)), self.problem.only(k).core()
 
 
-def signs(problem: Problem, k: int) -> np.ndarray:
-    """What dual variables are multiplied by to give coefficients, and the other way round."""
-    return problem.y(k) if problem.loss.of_classes else np.ones(len(problem))
-
-
 def worker_examples(space: ClusterSpace) -> tuple[list[Any], list[np.ndarray]]:
     """The futures of `WorkerExamples` for each group of parts, and the parts of each group. The rows of the space are released.
 
