@@ -44,7 +44,7 @@ class CountedParts(Source):
     folder: Folder
     kernel: Kernel
     kernel_why: str
-    example: Batch  # the first one
+    first: Batch  # the first example
     labels: Collected
     leaves: list[FeatureMap] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
@@ -56,10 +56,6 @@ class CountedParts(Source):
     def n_features(self) -> int:
         """Those of all leaves together."""
         return sum(leaf.n_features for leaf in self.leaves)
-
-    @property
-    def first(self) -> Batch:
-        return self.example
 
     def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
         return (PartsSpace,)
@@ -290,7 +286,7 @@ def _resume(counted: CountedParts) -> bool:
     counted.labels.restore(
         spec["labels"], {k.removeprefix("labels."): a for k, a in arrays.items() if k.startswith("labels.")}
     )
-    leaves = leaf_kernels(counted.kernel, counted.example)
+    leaves = leaf_kernels(counted.kernel, counted.first)
     for place, ((leaf, _), own) in enumerate(zip(leaves, spec["leaves"], strict=False)):  # none before the first part
         named = {key.partition(".")[2]: array for key, array in arrays.items() if key.startswith(f"{place}.")}
         counted.leaves.append(leaf.load_features(own, named))

@@ -33,10 +33,10 @@ class PartitionFacts:
 
     place: str
     n: int = 0
-    kind: type[Batch] | None = None  # None: there are no examples
+    kind: Any = None  # of data; None: there are no examples
     item: str = ""  # the first one, for messages
     examples: dict[Any, int] = field(default_factory=dict)  # how many each class has
-    first: Batch | None = None  # of one example, if there is one
+    first: Any = None  # a batch of one example, if there is one
 
     @property
     def unit(self) -> Any:
@@ -61,9 +61,7 @@ class LeafMaps:
     """The features of each leaf of the kernel, in one part or in several; none: in parts without examples."""
 
     maps: list[FeatureMap]
-    ids: tuple[list[np.ndarray], list[np.ndarray]] | None = (
-        None  # leaf by leaf: of the features of the two that were merged
-    )
+    ids: tuple[list[np.ndarray], ...] = ()  # of the features of the two that were merged, leaf by leaf
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + 32 * sum(features.n_features for features in self.maps)  # about
@@ -79,11 +77,12 @@ class NewIds:
 
 @dataclass
 class ClusterSource(Source):
-    """Examples in parts on a cluster, whose features are counted and merged."""
+    """Examples in parts on a cluster, with merged features."""
 
     cluster: DaskCluster
     kernel: Kernel
     kernel_why: str
+    first: Batch
     facts: list[PartitionFacts]
     leaves: list[FeatureMap]
     rows: list[list[Any]]  # futures of the rows of each leaf, part by part, with the ids of the merged features
@@ -98,10 +97,6 @@ class ClusterSource(Source):
     def class_counts(self) -> dict[Any, int]:
         """How many examples each class has."""
         return dict(sum((Counter(own.examples) for own in self.facts), Counter[Any]()))
-
-    @property
-    def first(self) -> Batch:
-        return next(own.first for own in self.facts if own.first is not None)
 
     def pose(self, problem_of: Callable[[Collected], Any]) -> None:
         """Makes the problem of each part where it is: ``problem_of(labels)``."""
@@ -154,22 +149,20 @@ def count_on_cluster(
     Where no kernel is given, one is chosen for the first part with examples.
     """
     kernel, why = _first_choice(cluster, choose, parts) if given is None else (given, "as given")
-    if not kernel.has_features:
-        raise InputError(
-            f"{kernel!r} has no explicit features, so it cannot be trained on a cluster: use NGram, for example"
-        )
+    kernel.check_parts()
     counted = cluster.submit_all(_count, [(kernel, of_classes, found)] * len(parts), parts)
     merged, merges = _merged_in_pairs(cluster, cluster.submit_all(_maps, counted))
     facts: list[PartitionFacts] = cluster.gather(cluster.submit_all(attrgetter("facts"), counted))
-    if sum(own.n for own in facts) == 0:
+    filled = [own for own in facts if own.n]
+    if not filled:
         raise InputError("there are no examples: fit needs at least one")
-    some = next(own for own in facts if own.n)
-    for own in facts:
-        if own.kind is not None and some.kind is not None and own.kind is not some.kind:
+    some = filled[0]
+    for own in filled:
+        if own.kind is not some.kind:
             raise InputError(
                 f"{own.place}: holds {own.kind.title}, {some.place} {some.kind.title}: its first item is {own.item!r}"
             )
-        if own.n and own.unit != some.unit:
+        if own.unit != some.unit:
             raise InputError(
                 f"{own.place}: has the unit {own.unit!r}, {some.place} {some.unit!r}: its first item is {own.item!r}; use examples "
                 "of one unit in all partitions"
@@ -178,7 +171,7 @@ def count_on_cluster(
     leaves: list[FeatureMap] = cluster.result(cluster.submit(attrgetter("maps"), merged))
     each = [cluster.submit_all(itemgetter(place), rows) for place in range(len(leaves))]
     labels = cluster.submit_all(attrgetter("labels"), counted)
-    return ClusterSource(cluster, kernel, why, facts, leaves, each, labels, min_count)
+    return ClusterSource(cluster, kernel, why, some.first, facts, leaves, each, labels, min_count)
 
 
 def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[list[Any]]]:
@@ -224,11 +217,7 @@ def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: P
     with part.named():
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
-        leaves = []
-        for leaf, own in leaf_kernels(kernel, batch):
-            if leaf.needs_features:
-                raise InputError(f"{leaf!r} depends on all examples at once: leave it out for data in parts")
-            leaves.append(leaf.fit_features(own))
+        leaves = [leaf.fit_features(own) for leaf, own in leaf_kernels(kernel, batch)]
     item = str(first_item(part.X))[:60]
     facts = PartitionFacts(part.place, labels.n, kind_of(part.X), item, labels.class_counts(), batch[:1])
     return CountedPartition(leaves, labels, facts)
@@ -248,8 +237,7 @@ def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
 
 
 def _new_ids(merged: LeafMaps, side: int, above: NewIds | None) -> NewIds:
-    """Of one side of a merge, among those of all parts."""
-    assert merged.ids is not None
+    """The ids of one side of a merge, among the features of all parts."""
     own = merged.ids[side]
     if above is None:
         return NewIds(own, [features.n_features for features in merged.maps])

@@ -51,7 +51,7 @@ from treille.spaces.cluster import FAN, ClusterSpace
 BLOCK = 8192  # numbers
 WIDTH = 8  # problems at a time
 MOST_PLANES = 60  # of a problem
-PATIENCE = 10  # rounds for which a plane without weight is kept
+PATIENCE = 2  # rounds for which a plane without weight is kept; 10 take as many rounds
 CUT_AHEAD = 0.1  # OCAS's mu: the next cut is this fraction of the way from the best point of the line to the planes' w
 PRECISION = 1e-6  # of the mixture of planes, relative to the current gap
 EXACT_TOL = 1e-5  # the tolerance below which planes are sent in float64

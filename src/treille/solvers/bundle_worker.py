@@ -15,7 +15,7 @@ from treille.solvers.worker_examples import WorkerExamples
 LINE_STEPS = np.concatenate([[-0.1], np.arange(0, 0.3, 0.02), np.arange(0.3, 1.21, 0.05)])
 MULTIPLES = np.array([0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.05])
 SWEEPS = 20  # of the local dual coordinate descent, at most
-LOCAL_GAP = 0.01  # of the gap that the examples of a worker had: the local descent ends there
+LOCAL_GAP = 0.1  # of the gap that the examples of a worker had: the local descent ends there; 0.01 takes as many rounds
 UNIT = 2.0**-24  # the largest relative error of a number rounded to float32
 
 
