@@ -111,29 +111,23 @@ class Rounds:
                 planes.mix()
 
     def _unite(self) -> None:
-        """The tree in which answers are added up: the features of each of its nodes are found once."""
+        """The tree in which answers are added up: the features of each of its nodes are found once; its root has all features."""
         self.unions, ids = list[list[Any]](), self.ids
         sizes = self.cluster.gather(self.cluster.submit_all(len, ids))
         self.sent = sum(sizes) + len(sizes)  # numbers of a vector that goes to all groups
-        while len(ids) > 1:
-            self.unions.append([self.cluster.submit(unite, *ids[at : at + FAN]) for at in range(0, len(ids), FAN)])
+        while not self.unions or len(self.unions[-1]) > 1:
+            groups = [ids[at : at + FAN] for at in range(0, len(ids), FAN)]
+            n_features = self.space.n_features if len(groups) == 1 else None
+            self.unions.append([self.cluster.submit(unite, n_features, *group) for group in groups])
             ids = self.cluster.submit_all(attrgetter("ids"), self.unions[-1])
-        [self.known] = self.cluster.gather(ids)  # the features that occur in some example
 
     def _sum(self, answers: list[Any]) -> list[Answer]:
-        """The sums of what the groups answer, over all features."""
+        """The sums of what the groups answer."""
         for unions in self.unions:
             groups = [answers[at : at + FAN] for at in range(0, len(answers), FAN)]
             answers = [self.cluster.submit(add_answers, union, *own) for union, own in zip(unions, groups, strict=True)]
         [found] = self.cluster.gather(answers)
-        return [self._whole(answer) for answer in found]
-
-    def _whole(self, answer: Answer) -> Answer:
-        if len(self.known) == self.space.n_features:
-            return answer
-        planes = np.zeros((len(answer.planes), self.space.n_features + 1), answer.planes.dtype)
-        planes[:, self.known], planes[:, -1] = answer.planes[:, :-1], answer.planes[:, -1]
-        return replace(answer, planes=planes)
+        return found
 
     def step(self, active: list[Planes]) -> None:
         """One round for some problems."""

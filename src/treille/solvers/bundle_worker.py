@@ -94,12 +94,12 @@ class Union:
         return object.__sizeof__(self) + self.ids.nbytes + sum(own.nbytes for own in self.places)
 
 
-def unite(*each: np.ndarray) -> Union:
-    """The union of the features of several groups."""
-    occurs = np.zeros(1 + max(int(own[-1]) for own in each), bool)
+def unite(n_features: int | None, *each: np.ndarray) -> Union:
+    """The union of the features of several groups; all features where their number is given."""
+    occurs = np.zeros(n_features or 1 + max(int(own[-1]) for own in each), bool)
     for own in each:
         occurs[own] = True
-    ids = np.flatnonzero(occurs).astype(np.int32)
+    ids = np.flatnonzero(occurs | (n_features is not None)).astype(np.int32)
     return Union(ids, [np.searchsorted(ids, own).astype(np.int32) for own in each])
 
 
