@@ -54,7 +54,7 @@ class CountedParts(Source):
 
     @property
     def n_features(self) -> int:
-        """Those of all leaves together."""
+        """The number of features of all leaves together."""
         return sum(leaf.n_features for leaf in self.leaves)
 
     def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:

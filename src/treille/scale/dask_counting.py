@@ -40,13 +40,13 @@ class PartitionFacts:
 
     @property
     def unit(self) -> Any:
-        """What strings consist of."""
+        """The unit that strings consist of."""
         return getattr(self.first, "unit", None)
 
 
 @dataclass(frozen=True)
 class CountedPartition:
-    """What a worker finds in a part: features and rows of each leaf of the kernel, and labels."""
+    """The features and rows of each leaf of the kernel in a part, and the labels of the part."""
 
     leaves: list[tuple[FeatureMap, FeatureRows]]
     labels: Collected
@@ -69,7 +69,7 @@ class LeafMaps:
 
 @dataclass(frozen=True)
 class NewIds:
-    """What the features of a part are called among those of all parts, leaf by leaf, and how many these are."""
+    """The ids of the features of a part among the features of all parts, leaf by leaf, and how many features there are."""
 
     ids: list[np.ndarray]
     n_features: list[int]

@@ -29,7 +29,7 @@ class Request:
     """What the driver asks about one problem in a round."""
 
     problem: int
-    w: np.ndarray  # that of the planes, in float32, and its intercept
+    w: np.ndarray  # the planes' best w, in float32, and its intercept
     mixture: np.ndarray  # of the planes
     moved: tuple[float, float]  # the best w is now so much of the last one, and so much of the last w of the planes
     cut: float  # where to cut, between the best w (0) and w (1)
@@ -43,7 +43,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one or more groups of examples answer: sums over them. Planes are sent in float32 where the tolerance allows it."""
+    """Sums over one or more groups of examples. Planes are sent in float32 where the tolerance allows it."""
 
     losses: np.ndarray  # at the points LINE_STEPS and MULTIPLES
     planes: np.ndarray  # two rows: v = sum_i beta_i (x_i, 1) of the new planes, over the features of these examples
@@ -55,7 +55,7 @@ class Answer:
         return object.__sizeof__(self) + self.planes.nbytes
 
     def rounded(self, dtype: Any) -> Answer:
-        """As it is sent: v in this type, and the error that this makes."""
+        """The answer with v rounded to this type, and the error of rounding."""
         if self.planes.dtype == dtype:
             return self
         norms = np.sqrt(np.einsum("tz,tz->t", self.planes, self.planes))
@@ -67,7 +67,7 @@ class WorkerState:
     """A group of examples between two rounds. Nothing is changed in place: a lost state is computed anew from the one before it."""
 
     examples: WorkerExamples
-    outputs: dict[int, tuple[np.ndarray, np.ndarray]]  # of each problem: at the best w, and at that of the planes
+    outputs: dict[int, tuple[np.ndarray, np.ndarray]]  # of each problem: at the best w, and at the planes' w
     planes: dict[int, list[np.ndarray]]  # coefficients beta of the examples
 
     def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent

@@ -30,7 +30,7 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class FoldOutputs:
-    """What cross-validation needs of the solutions."""
+    """The outputs and gaps that cross-validation needs."""
 
     outputs: list[np.ndarray]  # of each fold: by C, held-out example and function
     gaps: np.ndarray  # relative, by C and fold; the largest of all functions

@@ -59,11 +59,11 @@ class Report:
     approximation_error: float = 0.0
     representation: str = ""  # of W', where the solver has a choice
     # Seconds, primal and dual value on the way, for solvers that record them; with several problems the sums of values this long
-    # after each was begun. The dual value is a bound at any time; DualCD's primal value is that
-    # of outputs as last read, exact at the end.
+    # after each was begun. The dual value is a bound at any time; DualCD computes the primal value from outputs as last read,
+    # so that it is exact at the end.
     history: History = ()
-    # Of a perceptron, whose objective is minus the margin: mistakes of each epoch, the largest norm of an example, and the margin
-    # of the last weights, which is not that of the model where it has their mean.
+    # A perceptron's objective is minus the margin. It also reports the mistakes of each epoch, the largest norm of an example, and
+    # the margin of the last weights, which differs from the margin of the model where the model has their mean.
     mistakes: tuple[int, ...] = ()
     radius: float = 0.0
     last_margin: float = 0.0
@@ -86,7 +86,7 @@ class Report:
 
     @property
     def margin(self) -> float:
-        """Of a perceptron: the least distance of a training example from the boundary, negative if one is misclassified.
+        """The least distance of a training example from the boundary of a perceptron, negative if one is misclassified.
 
         With several problems, the smallest of theirs. NaN after `partial_fit`, which does not look at examples again.
         """

@@ -1,4 +1,4 @@
-"""The contract of solvers: what they declare, what they are called with, and what those of treille share."""
+"""The contract of solvers: what they declare, what they are called with, and the base class of the solvers of treille."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def after(solved: int, poll: Poll) -> Poll:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseSolver(BaseEstimator):
-    """What the solvers of treille share: validation, time limits, warnings. Subclasses implement `_solve`."""
+    """Base class of the solvers of treille: validation, time limits, warnings. Subclasses implement `_solve`."""
 
     spaces: ClassVar[tuple[type[Space], ...]]
     losses: ClassVar[tuple[type[Loss], ...]]
@@ -107,7 +107,7 @@ class BaseSolver(BaseEstimator):
         check_budget(self.max_seconds)
 
     def recommended(self, space: Any, problem: Problem) -> bool:
-        """Whether `solver="auto"` may pick it for this space and problem, among the solvers that work on it."""
+        """Whether `solver="auto"` may choose this solver for a space and a problem that it supports."""
         return True
 
     def solve(

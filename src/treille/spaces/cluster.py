@@ -14,7 +14,7 @@ FAN = 8  # results that one task adds up
 
 
 class Cluster:
-    """What the space asks of a cluster; `treille.scale` implements it for Dask. Values on it are futures.
+    """The operations that the space needs from a cluster; `treille.scale` implements them with Dask. Values on it are futures.
 
     A cluster in this process, where the future of a value is the value:
 

@@ -1,4 +1,4 @@
-"""What spaces with rows of explicit features share, wherever the rows are."""
+"""Base class of spaces with rows of explicit features, in memory, on disk or on a cluster."""
 
 from __future__ import annotations
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from treille.data.base import readable_size, resident_bytes
 from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
@@ -54,16 +52,11 @@ class PartsSpace(FeatureSpace):
         each = enumerate(self.rows.problems)
         return [replace(self, rows=rows, state_name=f"{self.state_name}-{k}") for k, rows in each]
 
-    @property
-    def offsets(self) -> np.ndarray:
-        """Where the examples of each part begin, and the end of the last."""
-        return self.rows.offsets
-
     def memory_left(self, n_problems: int) -> int:
         """The memory for rows, beside features, weights and dual variables. It depends on sizes alone, so that blocks always are
         the same; but not even four of the largest part fit where the process holds more, which is refused."""
         n, F = len(self), self.n_features
-        rows = SHARES * max(map(self.bytes_of, range(len(self.offsets) - 1)))
+        rows = SHARES * max(map(self.bytes_of, range(len(self.rows.offsets) - 1)))
         needed = rows + memory_needed(n, F, F, n_problems, resident_bytes())
         if needed > self.memory:
             raise InputError(
@@ -82,7 +75,7 @@ class PartsSpace(FeatureSpace):
 
     def sizes(self) -> str:
         """How large the space is, in words."""
-        n_parts = len(self.offsets) - 1
+        n_parts = len(self.rows.offsets) - 1
         size = readable_size(sum(map(self.bytes_of, range(n_parts))))
         kept = f" in at least {self.min_count:,} examples each" if self.min_count > 1 else ""
         parts = count(n_parts, "part")

@@ -35,7 +35,7 @@ class Source(ABC):
 
     @abstractmethod
     def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
-        """Those of the wanted spaces that there are for the examples, preferred ones first; None: of all spaces."""
+        """The spaces that the examples have, preferred ones first; with `wanted`, only some of these."""
 
     @abstractmethod
     def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> Any:
