@@ -78,7 +78,7 @@ class PartedRows(CountableRows):
         return self.features
 
     @property
-    def problems(self) -> tuple[FeatureRows, ...]:
+    def problems(self) -> tuple[PartedRows, ...]:
         if not self.n_problems:
             return (self,)
         each = (self.store.changed(lambda rows, k=k: rows.problems[k]) for k in range(self.n_problems))

@@ -221,8 +221,8 @@ class BlockRun:
         spec, arrays = found
         self.space.folder.check(self._identity(), {key: spec[key] for key in self._identity()})
         kept = {int(key.partition(".")[2]): array for key, array in arrays.items() if key.startswith("kept.")}
-        copies = (np.array(arrays[name]) for name in ARRAYS)  # to be written to
-        self.state = State(*copies, kept, *(spec[name] for name in NUMBERS))
+        values: dict[str, Any] = {name: np.array(arrays[name]) for name in ARRAYS}  # copies, to be written to
+        self.state = State(**values, **{name: spec[name] for name in NUMBERS}, kept=kept)
         for block, examples in kept.items():
             self.kept[block] = self.blocks.taken(block, self.blocks.load(block), examples)
 

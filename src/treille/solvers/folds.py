@@ -36,6 +36,12 @@ class FoldOutputs:
     gaps: np.ndarray  # relative, by C and fold; the largest of all functions
     seconds: np.ndarray  # by C and fold
 
+    @classmethod
+    def joined(cls, each: Sequence[FoldOutputs]) -> FoldOutputs:
+        """The outputs of several folds, from those of one each."""
+        outputs = [one for folds in each for one in folds.outputs]
+        return cls(outputs, np.hstack([f.gaps for f in each]), np.hstack([f.seconds for f in each]))
+
 
 def solve_folds(
     solver: Any,
@@ -73,9 +79,7 @@ def solve_folds(
     elif isinstance(solver, SMO):
         found = _by_smo(solver, space, folds, rising, run)
     else:
-        each = [_one_by_one(solver, space, f, fold, rising, run) for f, fold in enumerate(folds)]
-        outputs, gaps, seconds = (list(column) for column in zip(*each, strict=True))
-        found = FoldOutputs(outputs, np.array(gaps).T, np.array(seconds).T)
+        found = FoldOutputs.joined([_one_by_one(solver, space, f, fold, rising, run) for f, fold in enumerate(folds)])
     back = np.argsort(order)
     return FoldOutputs([each[back] for each in found.outputs], found.gaps[back], found.seconds[back])
 
@@ -132,10 +136,8 @@ def _by_smo(solver: SMO, space: GramSpace, folds: Sequence[Fold], Cs: np.ndarray
     return FoldOutputs([np.stack(own) for own in outputs], np.array(gaps), np.array(seconds))
 
 
-def _one_by_one(
-    solver: Any, space: Any, f: int, fold: Fold, Cs: np.ndarray, run: Run
-) -> tuple[np.ndarray, list[float], list[float]]:
-    """Outputs, gaps and seconds of one fold by C, from any solver, in any space, through its own interface."""
+def _one_by_one(solver: Any, space: Any, f: int, fold: Fold, Cs: np.ndarray, run: Run) -> FoldOutputs:
+    """Any solver, in any space, through its own interface."""
     start: np.ndarray | None = None
     outputs, gaps, seconds = list[np.ndarray](), list[float](), list[float]()
     poll = after(f * fold.problem.n_problems, run.poll)
@@ -157,7 +159,7 @@ def _one_by_one(
         outputs.append(_outputs(space, solution, fold.held_out))
         gaps.append(solution.report.relative_gap)
         seconds.append(time.perf_counter() - begun)
-    return np.stack(outputs), gaps, seconds
+    return FoldOutputs([np.stack(outputs)], np.array(gaps)[:, None], np.array(seconds)[:, None])
 
 
 def _outputs(space: Any, solution: Solution, some: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
@@ -88,7 +89,7 @@ class Run:
         return replace(self, seed=self.seed + k, start=start, poll=after(k, self.poll))
 
 
-def after(solved: int, poll: Poll) -> Poll:
+def after(solved: int, poll: Callable[[int, int, float], Any]) -> Callable[[int, int, float], Any]:
     """Reports the progress of one problem after others that are solved already."""
     return lambda done, epochs, gap: poll(solved + done, epochs, gap)
 
