@@ -15,7 +15,7 @@ from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.spaces.functions import LinearFunctions
 from treille.tagging import Sentences
-from treille.tagging.templates import described, template_texts
+from treille.tagging.templates import described
 
 if TYPE_CHECKING:
     from treille.explain.explanation import Explained
@@ -263,7 +263,7 @@ class Tagging(Task):
             "sizes": self.model.plan_.sizes,
         }
         values = {"columns": n, "classes": self.names, "scheme": self.model.own_scheme_}
-        values |= {"templates": template_texts(features.templates), "features": features.n_features}
+        values |= {"templates": list(map(str, features.templates)), "features": features.n_features}
         return fields, values
 
     def counted(self, X: Any) -> str:
