@@ -41,7 +41,7 @@ class Source:
 def write_report(
     model: Any, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None, source: Source | None = None
 ) -> None:
-    """Writes the report of a fitted estimator to a file, see `KernelMachine.report`."""
+    """Writes the report of a fitted estimator to a file, see `SVC.write_report`."""
     content = report_content(model, X, y, train, source)
     Page(f"treille report: {content.title}", [content]).write(path)
 

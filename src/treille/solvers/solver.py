@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from treille.spaces import ClusterSpace, Space
 from treille.spaces.feature_space import FeatureSpace
 
 
+@runtime_checkable
 class Solver(Protocol):
     """What estimators require of a solver. Any object with these members works; it need not inherit from anything of treille.
 

@@ -36,6 +36,7 @@ from treille.cli.trained import NOT_CONVERGED, check_scoring, checked, saved, wa
 from treille.cli.training import fit
 from treille.data.format import listed
 from treille.explain.report import Source, write_report
+from treille.explain.tasks import Tagging
 from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
@@ -90,9 +91,10 @@ def run(
     check_report(report, inputs, force)
     tagger = checked(
         Tagger(
-            kernel_option(kernel), templates and read_templates(templates), C, loss, tol, max_epochs, min_count,
-            None if scheme.lower() == "none" else scheme if scheme == "auto" else scheme.upper(),
-            direction, beam, multiclass, jobs or -1, seed, int(not printer.quiet),
+            kernel_option(kernel), templates and read_templates(templates), C=C, loss=loss, tol=tol, max_epochs=max_epochs,
+            min_count=min_count, scheme=None if scheme.lower() == "none" else scheme if scheme == "auto" else scheme.upper(),
+            direction=direction, beam=beam, multiclass=multiclass, n_jobs=jobs or -1, random_state=seed,
+            verbose=int(not printer.quiet),
         )
     )  # fmt: skip
     data = sentences.read_tagged(printer, files, format, tag_column, encoding)
@@ -155,7 +157,7 @@ def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
 
 
 def _print(printer: Printer, tagger: Tagger, score: str, model: Path | None) -> None:
-    plan, report, task = tagger.plan_, tagger.report_, tagger.task()
+    plan, report, task = tagger.plan_, tagger.report_, Tagging(tagger)
     printer.field("tags", f"{listed(tagger.tags_, 10)}: {task.scheme}")
     printer.field("features", task.token_features)
     printer.field("kernel", f"{format_kernel(plan.kernel)}, {plan.kernel_why}")
