@@ -10,7 +10,6 @@ from small_parts import some_texts
 from treille import _core
 from treille.features import ConcatenatedRows
 from treille.kernels import NGram
-from treille.solvers.part_targets import coded_terms, part_targets, true_weights, weights_of
 from treille.solvers.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -19,6 +18,7 @@ from treille.solvers.problem import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
+from treille.solvers.segments import core_rows, true_weights, weights_of
 
 LOSSES = [Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.05)]
 X, labels = some_texts(24, 3)
@@ -43,7 +43,7 @@ def problem_of(loss, n_problems=2):
 def in_segments(rows):
     """The same rows as two parts and some rows of a third: segments with codebooks of their own."""
     cuts = [np.arange(10), np.arange(10, 11), np.arange(11, len(X))]
-    return _core.PartRows([coded_terms(rows.taken(own)) for own in cuts])
+    return core_rows([rows.taken(own) for own in cuts])
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weights of columns"])
@@ -67,7 +67,7 @@ def test_improving_a_part_does_what_its_twin_does(loss, weighted):
             continue
         visits, free = visits + 1, np.ones((2, n), np.uint8)
         met = _core.improve_part(
-            in_segments(rows), part_targets(problem, np.arange(n)), bias, 4, 0.05, seed, u.reshape(-1), b,
+            in_segments(rows), problem.core(), bias, 4, 0.05, seed, u.reshape(-1), b,
             alpha.reshape(-1), 15, free.reshape(-1), 2,
         )  # fmt: skip
         assert met == pytest.approx([each for each, _ in expected], abs=1e-9)
@@ -89,7 +89,7 @@ def test_measuring_a_part_does_what_its_twin_does(loss, weighted):
     u = w if s is None else w * s  # w of columns with the weight 0 does not count
     sum_u, sum_b = np.zeros((2, F)), np.zeros(2)
     losses, dual = _core.measure_part(
-        in_segments(rows), part_targets(problem, np.arange(n)), bias, u.reshape(-1), b, alpha.reshape(-1),
+        in_segments(rows), problem.core(), bias, u.reshape(-1), b, alpha.reshape(-1),
         sum_u.reshape(-1), sum_b, 1,
     )  # fmt: skip
     for k in range(2):
@@ -108,9 +108,9 @@ def test_no_visit_lowers_the_dual_value(loss):
     for visit in range(6):
         own = np.arange(n)[visit % 3 :: 3]  # a third of the examples, the others fixed
         part, free = np.ascontiguousarray(alpha[:, own]), np.ones((1, len(own)), np.uint8)
-        targets = part_targets(problem, own)
+        targets = problem.take(own).core()
         _core.improve_part(
-            _core.PartRows([coded_terms(rows.taken(own))]), targets, 1.0, 2, 0.0, visit, u.reshape(-1), b,
+            core_rows([rows.taken(own)]), targets, 1.0, 2, 0.0, visit, u.reshape(-1), b,
             part.reshape(-1), len(own), free.reshape(-1), 1,
         )  # fmt: skip
         alpha[:, own] = part
@@ -127,7 +127,7 @@ def test_the_number_of_threads_does_not_change_a_visit():
     for threads in (1, 2, 5):
         u, b, alpha, free = np.zeros((3, rows.n_features)), np.zeros(3), np.zeros((3, n)), np.ones((3, n), np.uint8)
         _core.improve_part(
-            in_segments(rows), part_targets(problem, np.arange(n)), 1.0, 3, 0.0, 1, u.reshape(-1), b,
+            in_segments(rows), problem.core(), 1.0, 3, 0.0, 1, u.reshape(-1), b,
             alpha.reshape(-1), n, free.reshape(-1), threads,
         )  # fmt: skip
         found.append((u, b, alpha, free))
@@ -143,9 +143,9 @@ def test_solving_some_examples_with_the_others_at_the_optimum_finds_the_optimum(
     others = np.setdiff1d(np.arange(n), own)
 
     def solve(which, u, b, losses, alpha, tol):
-        part = _core.PartRows([coded_terms(rows.taken(half)) for half in np.array_split(which, 2)])
+        part = core_rows([rows.taken(half) for half in np.array_split(which, 2)])
         arrays = (u.reshape(-1), b, losses, alpha.reshape(-1))
-        _core.solve_part(part, part_targets(problem, which), 1.0, tol, 100_000, 1, *arrays, 1, lambda *_: True)
+        _core.solve_part(part, problem.take(which).core(), 1.0, tol, 100_000, 1, *arrays, 1, lambda *_: True)
 
     u, b, best = np.zeros((1, rows.n_features)), np.zeros(1), np.zeros((1, n))
     solve(np.arange(n), u, b, np.zeros(1), best, 1e-10)
@@ -169,7 +169,7 @@ def test_solving_some_examples_with_the_others_at_the_optimum_finds_the_optimum(
 
 def test_weights_of_the_wrong_size_are_refused_by_the_core():
     rows, problem, n = two_terms(weighted=False), problem_of(Hinge(), 1), len(X)
-    targets = part_targets(problem, np.arange(n))
+    targets = problem.core()
     with pytest.raises((ValueError, IndexError), match="the weights do not fit the rows"):
         _core.measure_part(
             in_segments(rows), targets, 1.0, np.zeros(3), np.zeros(1), np.zeros(n), np.zeros(3), np.zeros(1), 1

@@ -30,7 +30,7 @@ from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.weighted import Weighted, WeightedMap
 from treille.learning import LearnedKernel, align_weights, learn_weights
-from treille.learning.risk import SPREADS, split
+from treille.learning.risk import SPREADS
 from treille.scikit_learn import Self
 from treille.solvers import Problem, Report
 from treille.solvers.progress import progress_bar, stage
@@ -192,7 +192,7 @@ class KernelLearner(LearningParameters, KernelMachine):
         k = known.index(label) if n_problems > 1 else 0
         found: list[LearnedKernel] = []
         for problem in problems:
-            found += models[0]._learn(split(problem)[k], rows, start=found[-1:] or None)
+            found += models[0]._learn(problem.only(k), rows, start=found[-1:] or None)
         shares = np.stack([each.shares for each in found])
         used = np.argsort(-shares.max(axis=0), kind="stable")[: np.count_nonzero(shares.any(axis=0))]
         names = [rows.names[z] if rows.names else rows.features.name(int(z)) for z in used]

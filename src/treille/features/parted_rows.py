@@ -77,6 +77,13 @@ class PartedRows(CountableRows):
         """Number of features."""
         return self.features
 
+    @property
+    def problems(self) -> tuple[PartedRows, ...]:
+        if not self.n_problems:
+            return (self,)
+        each = (self.store.changed(lambda rows, k=k: rows.problems[k]) for k in range(self.n_problems))
+        return tuple(PartedRows(store, self.n_features) for store in each)
+
     def __len__(self) -> int:
         return int(self.offsets[-1])
 

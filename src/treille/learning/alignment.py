@@ -15,7 +15,7 @@ from treille.features import StoredRows
 from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import check_memory
-from treille.learning.risk import LearnedKernel, check_learning, checked_groups, quotient, split, weights_of
+from treille.learning.risk import LearnedKernel, check_learning, checked_groups, quotient, weights_of
 from treille.solvers.problem import Problem
 from treille.solvers.report import Report, check_outcome
 
@@ -60,8 +60,8 @@ def align_weights(
     if len(rows.problems) > 1:
         options: dict[str, Any] = {"trace": trace, "centered": centered, "tol": tol, "max_epochs": max_epochs}
         options |= {"nonnegative_least_squares": nonnegative_least_squares, "n_jobs": n_jobs}
-        each = zip(split(problem), rows.problems, strict=True)
-        return [align_weights(one, own, groups, **options)[0] for one, own in each]
+        each = enumerate(rows.problems)
+        return [align_weights(problem.only(k), own, groups, **options)[0] for k, own in each]
     matrix = having(rows, StoredRows).to_csr(effective_n_jobs(n_jobs))
     taking_part = problem.C > 0
     part = matrix if taking_part.all() else matrix[taking_part]

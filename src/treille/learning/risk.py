@@ -14,7 +14,7 @@ Cortes, Mohri, Rostamizadeh: Learning sequence kernels. MLSP 2008. Their objecti
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
 from treille.solvers.problem import Hinge, Loss, Problem, SquaredError, SquaredHinge, check_shape
-from treille.solvers.report import Progress, Report, check_budget, check_outcome, poll_until
+from treille.solvers.report import STATUS, Progress, Report, check_budget, check_outcome, poll_until
 
 LOSSES: dict[type[Loss], str] = {Hinge: "hinge", SquaredHinge: "squared_hinge", SquaredError: "squared_error"}
 SPREADS = ("optimal", "even")
@@ -111,8 +111,8 @@ def learn_weights(
         options: dict[str, Any] = {"trace": trace, "spread": spread, "tol": tol, "max_epochs": max_epochs}
         options |= {"max_seconds": max_seconds, "n_jobs": n_jobs, "progress": progress}
         starts = [None] * problem.n_problems if start is None else [[each] for each in start]
-        each = zip(split(problem), rows.problems, starts, strict=True)
-        return [learn_weights(one, own, groups, start=given, **options)[0] for one, own, given in each]
+        each = enumerate(zip(rows.problems, starts, strict=True))
+        return [learn_weights(problem.only(k), own, groups, start=given, **options)[0] for k, (own, given) in each]
     threads = effective_n_jobs(n_jobs)
     columns = Columns.of(rows, groups, threads)
     start = start or []
@@ -198,7 +198,7 @@ class Columns:
 
     def learned(self, answer: Any, trace: float, spread: str, tol: float, seconds: float) -> LearnedKernel:
         """The core's answer by features or groups."""
-        status = "max_seconds" if answer.status == "stopped" else answer.status
+        status = STATUS.get(answer.status, answer.status)
         report = Report(answer.primal, answer.dual, answer.epochs, seconds, status, seed=0)
         u, scores = answer.u, answer.scores
         if self.groups is None:
@@ -248,10 +248,3 @@ def check_learning(problem: Problem, rows: Any, trace: float, spread: str) -> No
         raise InputError("there are no examples: kernel learning needs some")
     if len(rows) != len(problem):
         raise InputError(f"there are {len(problem):,} targets, but {len(rows):,} examples")
-
-
-def split(problem: Problem) -> list[Problem]:
-    """Each problem on its own."""
-    if problem.classes is not None:
-        return [replace(problem, classes=problem.classes[k : k + 1]) for k in range(problem.n_problems)]
-    return [replace(problem, targets=problem.y(k)) for k in range(problem.n_problems)]

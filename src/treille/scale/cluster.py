@@ -1,4 +1,4 @@
-"""A Dask cluster as treille uses it: its client, the versions on its workers, and sums over tasks in a tree."""
+"""A Dask cluster as treille uses it: its client, the versions on its workers, sums over tasks in a tree, and rows on workers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-from treille.io.errors import InputError
-from treille.spaces.cluster import Cluster
+import numpy as np
 
-FAN = 8  # results that one task adds up
+from treille.features import FeatureRows, RowParts
+from treille.io.errors import InputError
+from treille.spaces.cluster import FAN, Cluster
+
 PATIENCE = 5.0  # seconds between two looks at the cluster while a result is waited for
 WITHOUT_WORKERS = 60.0  # seconds after which a cluster without workers is given up
 
@@ -56,6 +58,10 @@ class DaskCluster(Cluster):
             futures: list[Any] = self.client.map(function, *columns, pure=False)
         return futures
 
+    def map(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+        """Like `submit_all`, for a function with data of its own, which are sent once."""
+        return self.submit_all(_call, [self.keep(function)] * len(columns[0]), *columns)
+
     def submit_there(self, function: Callable[..., Any], values: Sequence[Any], *columns: Sequence[Any]) -> list[Any]:
         """Like `submit_all`, with each task where its value in the first column is, which must exist, as long as that worker lives.
 
@@ -85,10 +91,9 @@ class DaskCluster(Cluster):
         """The value of a future."""
         return self.gather([future])[0]
 
-    def reduced(self, futures: list[Any], add: Callable[..., Any]) -> Any:
+    def total(self, futures: Sequence[Any]) -> Any:
         while len(futures) > 1:
-            groups = [futures[i : i + FAN] for i in range(0, len(futures), FAN)]
-            futures = [self.submit(add, *group) if len(group) > 1 else group[0] for group in groups]
+            futures = [self.submit(_sum, *futures[i : i + FAN]) for i in range(0, len(futures), FAN)]
         return self.result(futures[0])
 
     def release(self, futures: Sequence[Any]) -> None:
@@ -150,8 +155,34 @@ class DaskCluster(Cluster):
         ) from None
 
 
+class DaskRows(RowParts):
+    """Rows in parts on the workers, as futures. Functions go to them, and sums come back."""
+
+    def __init__(self, cluster: DaskCluster, futures: Sequence[Any], lengths: np.ndarray):
+        self.cluster, self.futures, self.lengths = cluster, list(futures), lengths
+
+    def each(self, compute: Callable[[FeatureRows, int], Any]) -> list[Any]:
+        return self.cluster.gather(self.cluster.map(compute, self.futures, range(len(self.futures))))
+
+    def total(self, compute: Callable[[FeatureRows, int], np.ndarray]) -> np.ndarray:
+        total: np.ndarray = self.cluster.total(self.cluster.map(compute, self.futures, range(len(self.futures))))
+        return total
+
+    def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
+        columns = [self.futures, *(other.futures for other in others)]  # type: ignore[attr-defined]
+        return DaskRows(self.cluster, self.cluster.map(change, *columns), self.lengths)
+
+
 def _itself(value: Any) -> Any:
     return value
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
+def _sum(*arrays: Any) -> Any:
+    return sum(arrays[1:], arrays[0])
 
 
 def _address(client: Any) -> str:
@@ -164,27 +195,22 @@ def connected(client: Any = None) -> Iterator[DaskCluster]:
 
     A cluster without workers, or whose workers lack treille or have another version, is refused at once.
     """
-    distributed = require_dask()
-    if client is None:
-        try:
-            client = distributed.get_client()
-        except ValueError:
-            with _local(distributed) as own:
-                yield own
-            return
-    yield from _cluster_of(client)
-
-
-def _cluster_of(client: Any, note: str = "") -> Iterator[DaskCluster]:
-    _check_workers(client)
-    with (
-        client.as_current()
-    ):  # functions of Dask wait in the loop of the current client, and there may be another default one
+    distributed, note = require_dask(), ""
+    with ExitStack() as opened:
+        if client is None:
+            try:
+                client = distributed.get_client()
+            except ValueError:
+                client, note = opened.enter_context(_local(distributed))
+        _check_workers(client)
+        # Functions of Dask wait in the loop of the current client, and there may be another default one.
+        opened.enter_context(client.as_current())
         yield DaskCluster(client, note)
 
 
 @contextmanager
-def _local(distributed: Any) -> Iterator[DaskCluster]:
+def _local(distributed: Any) -> Iterator[tuple[Any, str]]:
+    """The client of a local cluster, and what to say about it."""
     try:
         cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0")
     except RuntimeError as error:
@@ -193,7 +219,7 @@ def _local(distributed: Any) -> Iterator[DaskCluster]:
             'distributed.Client first; in a script, below if __name__ == "__main__":'
         ) from None
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        yield from _cluster_of(
+        yield (
             client,
             f"there is no Dask client: a local cluster of {len(cluster.workers)} workers was started for this call, and is closed "
             "when it ends; create a distributed.Client to use another one, or to keep it",

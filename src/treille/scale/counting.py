@@ -44,7 +44,7 @@ class CountedParts(Source):
     folder: Folder
     kernel: Kernel
     kernel_why: str
-    example: Batch  # the first one
+    first: Batch  # the first example
     labels: Collected
     leaves: list[FeatureMap] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
@@ -54,12 +54,8 @@ class CountedParts(Source):
 
     @property
     def n_features(self) -> int:
-        """Those of all leaves together."""
+        """The number of features of all leaves together."""
         return sum(leaf.n_features for leaf in self.leaves)
-
-    @property
-    def first(self) -> Batch:
-        return self.example
 
     def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
         return (PartsSpace,)
@@ -68,11 +64,7 @@ class CountedParts(Source):
         features, rows = self.fit_features(context, n_jobs)
         least = self.parts.min_count
         if rows.n_features == 0:
-            raise (
-                no_features(self.kernel, 0)
-                if least == 1
-                else InputError(f"no feature of {self.kernel!r} occurs in {least:,} examples: use a smaller min_count")
-            )
+            raise no_features(self.kernel, 0, least)
         return PartsSpace(features, rows, self.parts.memory, self.folder, n_jobs, least)
 
     def progress(self, n_problems: int, space: Any) -> tuple[int, str]:
@@ -139,7 +131,8 @@ def count_parts(
         if counted is None:
             kernel, why = choose(part.X)
             kernel.check_parts()
-            batch = _read(kernel, part, n_jobs)
+            with part.named():
+                batch = kernel.batch(part.X, n_jobs)
             kind, unit = kind_of(part.X), getattr(batch, "unit", None)
             if parts.min_count > 1:
                 why += f", with only the features that occur in at least {parts.min_count:,} examples"
@@ -155,13 +148,12 @@ def count_parts(
             raise _different(part, f"holds {kind_of(part.X).title}, parts before it {kind.title}")
         _check_part(counted, part)
         if number:
-            batch = _read(counted.kernel, part, n_jobs)
+            with part.named():
+                batch = kernel.batch(part.X, n_jobs)
         if getattr(batch, "unit", None) != unit:
             raise _different(part, f"has the unit {getattr(batch, 'unit', None)!r}, parts before it {unit!r}")
-        try:
+        with part.named():
             _count(counted, part, batch, found, n_jobs)
-        except InputError as error:
-            raise _placed(error, part) from None
         del batch
         _check_memory(counted, part)
         if number == 0:
@@ -183,20 +175,9 @@ def count_parts(
     return counted
 
 
-def _read(kernel: Kernel, part: Part, n_jobs: int | None) -> Batch:
-    try:
-        return kernel.batch(part.X, n_jobs)
-    except InputError as error:
-        raise _placed(error, part) from None
-
-
 def _different(part: Part, found: str) -> InputError:
     first = str(first_item(part.X))[:60]
     return InputError(f"{part.place}: {found}: its first item is {first!r}. Pass all parts as the same kind of data")
-
-
-def _placed(error: InputError, part: Part) -> InputError:
-    return error if str(error).startswith(part.place) else InputError(f"{part.place}: {error}")
 
 
 def _renumber_moved(counted: CountedParts, threads: int) -> None:
@@ -305,7 +286,7 @@ def _resume(counted: CountedParts) -> bool:
     counted.labels.restore(
         spec["labels"], {k.removeprefix("labels."): a for k, a in arrays.items() if k.startswith("labels.")}
     )
-    leaves = leaf_kernels(counted.kernel, counted.example)
+    leaves = leaf_kernels(counted.kernel, counted.first)
     for place, ((leaf, _), own) in enumerate(zip(leaves, spec["leaves"], strict=False)):  # none before the first part
         named = {key.partition(".")[2]: array for key, array in arrays.items() if key.startswith(f"{place}.")}
         counted.leaves.append(leaf.load_features(own, named))

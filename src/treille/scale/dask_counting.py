@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from treille.data import Batch
 from treille.data.base import first_item, kind_of
-from treille.features import FeatureMap, FeatureRows, MergingMap, PartedRows
+from treille.features import FeatureMap, FeatureRows, MergingMap, PartedRows, Rows
 from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
-from treille.scale.cluster import DaskCluster
-from treille.scale.dask_rows import DaskRows
+from treille.scale.cluster import DaskCluster, DaskRows
 from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.labels import Collected
 from treille.scale.parts import Part
@@ -30,23 +31,22 @@ from treille.spaces.space import no_features
 class PartitionFacts:
     """What the driver knows of a part."""
 
-    n: int
-    kind: type[Batch] | None  # None: there are no examples
-    item: str  # the first one, for messages
     place: str
-    counts: dict[Any, float]  # of each class: the weights of its examples
-    examples: dict[Any, int]  # and their number
-    first: Batch | None  # of one example, if there is one
+    n: int = 0
+    kind: Any = None  # of data; None: there are no examples
+    item: str = ""  # the first one, for messages
+    examples: dict[Any, int] = field(default_factory=dict)  # how many each class has
+    first: Any = None  # a batch of one example, if there is one
 
     @property
     def unit(self) -> Any:
-        """What strings consist of."""
+        """The unit that strings consist of."""
         return getattr(self.first, "unit", None)
 
 
 @dataclass(frozen=True)
 class CountedPartition:
-    """What a worker finds in a part: features and rows of each leaf of the kernel, and labels."""
+    """The features and rows of each leaf of the kernel in a part, and the labels of the part."""
 
     leaves: list[tuple[FeatureMap, FeatureRows]]
     labels: Collected
@@ -61,9 +61,7 @@ class LeafMaps:
     """The features of each leaf of the kernel, in one part or in several; none: in parts without examples."""
 
     maps: list[FeatureMap]
-    ids: tuple[list[np.ndarray], list[np.ndarray]] | None = (
-        None  # of the features of the two that were merged, leaf by leaf
-    )
+    ids: tuple[list[np.ndarray], ...] = ()  # of the features of the two that were merged, leaf by leaf
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + 32 * sum(features.n_features for features in self.maps)  # about
@@ -71,7 +69,7 @@ class LeafMaps:
 
 @dataclass(frozen=True)
 class NewIds:
-    """What the features of a part are called among those of all parts, leaf by leaf, and how many these are."""
+    """The ids of the features of a part among the features of all parts, leaf by leaf, and how many features there are."""
 
     ids: list[np.ndarray]
     n_features: list[int]
@@ -79,11 +77,12 @@ class NewIds:
 
 @dataclass
 class ClusterSource(Source):
-    """Examples in parts on a cluster, whose features are counted and merged."""
+    """Examples in parts on a cluster, with merged features."""
 
     cluster: DaskCluster
     kernel: Kernel
     kernel_why: str
+    first: Batch
     facts: list[PartitionFacts]
     leaves: list[FeatureMap]
     rows: list[list[Any]]  # futures of the rows of each leaf, part by part, with the ids of the merged features
@@ -97,19 +96,11 @@ class ClusterSource(Source):
 
     def class_counts(self) -> dict[Any, int]:
         """How many examples each class has."""
-        totals: Counter[Any] = Counter()
-        for own in self.facts:
-            totals.update(own.examples)
-        return dict(totals)
-
-    @property
-    def first(self) -> Batch:
-        return next(own.first for own in self.facts if own.first is not None)
+        return dict(sum((Counter(own.examples) for own in self.facts), Counter[Any]()))
 
     def pose(self, problem_of: Callable[[Collected], Any]) -> None:
         """Makes the problem of each part where it is: ``problem_of(labels)``."""
-        function = self.cluster.keep(problem_of)
-        self.problem_futures = self.cluster.submit_all(_made, [function] * len(self.labels), self.labels)
+        self.problem_futures = self.cluster.map(problem_of, self.labels)
 
     def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
         return (ClusterSpace,)
@@ -117,11 +108,11 @@ class ClusterSource(Source):
     def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> ClusterSpace:
         """The space. The rows of leaves are released: workers keep those of the kernel."""
         if self.kernel.needs_labels:  # 4 bytes per example come here
-            each = self.cluster.gather(self.cluster.submit_all(_targets, self.problem_futures))
+            each = self.cluster.gather(self.cluster.submit_all(attrgetter("targets"), self.problem_futures))
             context = replace(context, labels=np.concatenate(each))
         features, rows = self.fit_features(context, n_jobs)
         if rows.n_features == 0:
-            raise no_features(self.kernel, 0)
+            raise no_features(self.kernel, 0, self.min_count)
         self.rows = []
         futures = rows.store.futures  # type: ignore[attr-defined]
         return ClusterSpace(features, rows, self.cluster, futures, self.problem_futures, n_jobs, self.folder)
@@ -135,15 +126,6 @@ class ClusterSource(Source):
         features, composed = compose(self.kernel, iter(each), context, n_jobs)
         assert isinstance(composed, PartedRows)
         return features, composed
-
-
-def _made(make: Callable[[Collected], Any], labels: Collected) -> Any:
-    return make(labels)
-
-
-def _targets(problem: Any) -> np.ndarray:
-    targets: np.ndarray = problem.targets
-    return targets
 
 
 def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
@@ -167,35 +149,33 @@ def count_on_cluster(
     Where no kernel is given, one is chosen for the first part with examples.
     """
     kernel, why = _first_choice(cluster, choose, parts) if given is None else (given, "as given")
-    if not kernel.has_features:
-        raise InputError(
-            f"{kernel!r} has no explicit features, so it cannot be trained on a cluster: use NGram, for example"
-        )
+    kernel.check_parts()
     counted = cluster.submit_all(_count, [(kernel, of_classes, found)] * len(parts), parts)
     merged, merges = _merged_in_pairs(cluster, cluster.submit_all(_maps, counted))
-    facts: list[PartitionFacts] = cluster.gather(cluster.submit_all(_facts_of, counted))
-    if sum(own.n for own in facts) == 0:
+    facts: list[PartitionFacts] = cluster.gather(cluster.submit_all(attrgetter("facts"), counted))
+    filled = [own for own in facts if own.n]
+    if not filled:
         raise InputError("there are no examples: fit needs at least one")
-    some = next(own for own in facts if own.n)
-    for own in facts:
-        if own.kind is not None and some.kind is not None and own.kind is not some.kind:
+    some = filled[0]
+    for own in filled:
+        if own.kind is not some.kind:
             raise InputError(
                 f"{own.place}: holds {own.kind.title}, {some.place} {some.kind.title}: its first item is {own.item!r}"
             )
-        if own.n and own.unit != some.unit:
+        if own.unit != some.unit:
             raise InputError(
                 f"{own.place}: has the unit {own.unit!r}, {some.place} {some.unit!r}: its first item is {own.item!r}; use examples "
                 "of one unit in all partitions"
             )
-    rows = _renumbered_parts(cluster, counted, facts, merges)  # while the features come here
-    leaves: list[FeatureMap] = cluster.result(cluster.submit(_without_ids, merged)).maps
-    each = [cluster.submit_all(_rows_of_leaf, rows, [place] * len(rows)) for place in range(len(leaves))]
-    labels = cluster.submit_all(_labels_of, counted)
-    return ClusterSource(cluster, kernel, why, facts, leaves, each, labels, min_count)
+    rows = _renumbered_parts(cluster, counted, merges)  # while the features come here
+    leaves: list[FeatureMap] = cluster.result(cluster.submit(attrgetter("maps"), merged))
+    each = [cluster.submit_all(itemgetter(place), rows) for place in range(len(leaves))]
+    labels = cluster.submit_all(attrgetter("labels"), counted)
+    return ClusterSource(cluster, kernel, why, some.first, facts, leaves, each, labels, min_count)
 
 
 def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[list[Any]]]:
-    """The future of the features of all parts, and the futures of each level of a tree of merges, the first one below."""
+    """The future of the features of all parts, and the futures of each level of a tree of merges, from the leaves to the root."""
     merges = []
     while len(level) > 1:
         paired = len(level) // 2 * 2
@@ -204,20 +184,14 @@ def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[
     return level[0], merges
 
 
-def _renumbered_parts(
-    cluster: DaskCluster, counted: list[Any], facts: list[PartitionFacts], merges: list[list[Any]]
-) -> list[Any]:
+def _renumbered_parts(cluster: DaskCluster, counted: list[Any], merges: list[list[Any]]) -> list[Any]:
     """The futures of the rows of each part with the ids of the merged features: those of merges, from the top of the tree down."""
     ids: list[Any] = [None]
     for merged in reversed(merges):
         twice = [each for each in zip(merged, ids[: len(merged)], strict=True) for _ in range(2)]
         futures, above = zip(*twice, strict=True)
         ids = cluster.submit_all(_new_ids, futures, [0, 1] * len(merged), above) + ids[len(merged) :]
-    some = [part for part, own in enumerate(facts) if own.n]
-    found = cluster.submit_there(_renumbered, [counted[part] for part in some], [ids[part] for part in some])
-    each = dict(zip(some, found, strict=True))
-    # The rows of a part without examples are like those of any other, without rows.
-    return [each[part] if part in each else cluster.submit(_without_rows, found[0]) for part in range(len(facts))]
+    return cluster.submit_there(_renumbered, counted, ids)
 
 
 def _first_choice(
@@ -232,47 +206,21 @@ def _first_choice(
 
 
 def _chosen(choose: Callable[[Any], tuple[Kernel, str]], part: Part) -> tuple[Kernel, str] | None:
-    try:
+    with part.named():
         return choose(part.X) if len(part.X) else None
-    except InputError as error:
-        raise InputError(f"{part.place}: {error}") from None
 
 
 def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: Part) -> CountedPartition:
     kernel, of_classes, found = there
     if len(part.X) == 0:  # nothing tells of which kind or unit it would be
-        return CountedPartition([], Collected(of_classes), PartitionFacts(0, None, "", part.place, {}, {}, None))
-    try:
+        return CountedPartition([], Collected(of_classes), PartitionFacts(part.place))
+    with part.named():
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
-        leaves = []
-        for leaf, own in leaf_kernels(kernel, batch):
-            if leaf.needs_features:
-                raise InputError(f"{leaf!r} depends on all examples at once: leave it out for data in parts")
-            leaves.append(leaf.fit_features(own))
-    except InputError as error:
-        raise error if str(error).startswith(part.place) else InputError(f"{part.place}: {error}") from None
-    return CountedPartition(leaves, labels, _facts(part, batch[:1], labels))
-
-
-def _facts(part: Part, first: Batch, labels: Collected) -> PartitionFacts:
-    weights, own = labels.sample_weight(), labels.labels[0] if labels.labels else None
-    counts: dict[Any, float] = {}
-    examples: dict[Any, int] = {}
-    if labels.of_classes and own is not None:
-        n_classes = len(labels.codes)
-        sums = np.bincount(own, weights, minlength=n_classes)
-        counts = dict(zip(labels.codes, sums.tolist(), strict=True))
-        examples = dict(zip(labels.codes, np.bincount(own, minlength=n_classes).tolist(), strict=True))
-    return PartitionFacts(labels.n, kind_of(part.X), str(first_item(part.X))[:60], part.place, counts, examples, first)
-
-
-def _facts_of(local: CountedPartition) -> PartitionFacts:
-    return local.facts
-
-
-def _labels_of(local: CountedPartition) -> Collected:
-    return local.labels
+        leaves = [leaf.fit_features(own) for leaf, own in leaf_kernels(kernel, batch)]
+    item = str(first_item(part.X))[:60]
+    facts = PartitionFacts(part.place, labels.n, kind_of(part.X), item, labels.class_counts(), batch[:1])
+    return CountedPartition(leaves, labels, facts)
 
 
 def _maps(local: CountedPartition) -> LeafMaps:
@@ -288,13 +236,8 @@ def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
     return LeafMaps(maps, (of_left, of_right))
 
 
-def _without_ids(merged: LeafMaps) -> LeafMaps:
-    return LeafMaps(merged.maps)
-
-
 def _new_ids(merged: LeafMaps, side: int, above: NewIds | None) -> NewIds:
-    """Of one side of a merge, among those of all parts."""
-    assert merged.ids is not None
+    """The ids of one side of a merge, among the features of all parts."""
     own = merged.ids[side]
     if above is None:
         return NewIds(own, [features.n_features for features in merged.maps])
@@ -305,12 +248,6 @@ def _renumbered(local: CountedPartition, new: NewIds | None) -> list[FeatureRows
     each = [rows for _, rows in local.leaves]
     if new is None:  # the only part
         return each
+    if not each:  # without examples
+        return [Rows.from_csr(csr_matrix((0, n))) for n in new.n_features]
     return [rows_of_leaf(rows).renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
-
-
-def _without_rows(each: list[FeatureRows]) -> list[FeatureRows]:
-    return [rows_of_leaf(rows).taken(np.zeros(0, np.int64)) for rows in each]
-
-
-def _rows_of_leaf(each: list[FeatureRows], place: int) -> FeatureRows:
-    return each[place]

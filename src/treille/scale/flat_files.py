@@ -40,7 +40,7 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], spec: dict[str, A
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What `write_arrays` wrote. The arrays are mapped: they are read when they are used, and cannot be written to."""
+    """The values and arrays of a file. Arrays are mapped: they are read when they are used, and cannot be written to."""
     try:
         with open(path, "rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

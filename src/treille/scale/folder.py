@@ -20,9 +20,8 @@ from treille.scale.flat_files import read_arrays, write_arrays
 
 SHARE = 20  # of the time between two checkpoints, one may take 1 / SHARE
 SECONDS = 5.0  # between two checkpoints, at least
-OWN = re.compile(
-    r"(\.?)(rows-\d|scales-\d|(counting|kept|solver)[-\d]*\.state)"
-)  # those being written begin with a dot
+# Files of runs; those being written begin with a dot.
+OWN = re.compile(r"(\.?)(rows-\d|scales-\d|(counting|kept|solver)[-\d]*\.state)")
 
 
 class Folder:

@@ -23,7 +23,7 @@ class CodedLabels:
 
 
 class Collected:
-    """What the parts so far have of labels and weights. `of_classes` is False for numbers, None where none are needed."""
+    """The labels and weights of the parts so far. `of_classes` is False for numbers, None where labels are not needed."""
 
     def __init__(self, of_classes: bool | None):
         self.of_classes = of_classes

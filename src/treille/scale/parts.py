@@ -6,6 +6,7 @@ import glob
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,14 @@ class Part:
 
     def __sizeof__(self) -> int:  # Dask asks, and leaves a task where its data are if these are large
         return object.__sizeof__(self) + (self.n_characters or sys.getsizeof(self.X))
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Messages of errors inside begin with the place of the part."""
+        try:
+            yield
+        except InputError as error:
+            raise error if str(error).startswith(self.place) else InputError(f"{self.place}: {error}") from None
 
     @property
     def is_empty(self) -> bool:

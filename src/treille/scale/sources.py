@@ -1,4 +1,4 @@
-"""What a run was given: which files, and whether they change."""
+"""The files and parameters of a run, which identify its checkpoint, and whether files change."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def identity(
 
 
 def _kernel_digest(kernel: Kernel) -> str:
-    """Of long parameters, too, which its repr cuts short."""
+    """A digest of all parameters, also of long ones, which the repr cuts short."""
     try:
         return hashlib.sha256(json.dumps(kernel.spec(), sort_keys=True).encode()).hexdigest()
     except InputError:  # a function among the parameters

@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.features import FeatureRows, PartedRows
+from treille.features import FeatureRows
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.solvers.blocks import Blocks
-from treille.solvers.part_targets import coded_terms, part_targets, true_weights, weights_of
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Recorder, Report, Solution
-from treille.solvers.segments import solve_segments
-from treille.solvers.solver import BaseSolver, Run, after
+from treille.solvers.segments import core_rows, half_squares, solve_segments, true_weights, weights_of
+from treille.solvers.solver import BaseSolver, Run
 from treille.spaces.parts import SHARES, PartsSpace
 
 BLOCK_GAP = 0.1  # of the gap that a block had: sweeps over it end there
 
 
+@dataclass(eq=False, repr=False)
 class BlockMinimization(BaseSolver):
     """Dual coordinate descent on one block of parts after another, together with kept examples of the others. Works on parts.
 
@@ -58,43 +58,19 @@ class BlockMinimization(BaseSolver):
     spaces = (PartsSpace,)
     losses = (DualLoss,)
 
-    def __init__(self, sweeps: int = 5, max_seconds: float | None = None):
-        self.sweeps = sweeps
-        self.max_seconds = max_seconds
+    sweeps: int = 5
 
     def check(self) -> None:
         super().check()
         check_whole("sweeps", self.sweeps)
 
-    def _solve_each(self, problem: Problem, space: PartsSpace, run: Run) -> Solution:
-        if not space.rows.n_problems:
-            return self._solve(problem, space, run)
-        assert problem.classes is not None
-        solutions = []
-        for k in range(problem.n_problems):  # the rows differ from problem to problem
-            store = space.rows.store.changed(lambda rows, k=k: rows.problems[k])
-            own = replace(space, rows=PartedRows(store, space.n_features))
-            one = replace(problem, classes=problem.classes[k : k + 1])
-            start = None if run.start is None else run.start[k : k + 1]
-            each = replace(run, seed=run.seed + k, start=start, poll=after(k, run.poll))
-            solutions.append(self._solve(one, own, each, f"-{k}"))
-        return Solution.combined(solutions)
-
-    def _solve(self, problem: Problem, space: PartsSpace, run: Run, name: str = "") -> Solution:
+    def _solve(self, problem: Problem, space: PartsSpace, run: Run) -> Solution:
         with Blocks(space, space.memory_left(problem.n_problems) / SHARES) as blocks:
-            blocks_run = BlockRun(problem, space, blocks, run, self.sweeps, name)
+            blocks_run = BlockRun(problem, space, blocks, run, self.sweeps)
             if blocks_run.fits_at_once():
                 [(_, rows)] = blocks.read([0])
                 return solve_segments(rows, problem, replace(run, start=blocks_run.state.alpha))
             return blocks_run.solution(blocks_run.run_passes())
-
-
-@dataclass
-class Kept:
-    """Examples of a block that take part in visits of the others."""
-
-    examples: np.ndarray  # their numbers among all
-    rows: list[FeatureRows]
 
 
 @dataclass
@@ -104,25 +80,29 @@ class State:
     w: np.ndarray  # one row per problem
     b: np.ndarray
     alpha: np.ndarray  # one row per problem
-    kept: dict[int, np.ndarray] = field(default_factory=dict)  # by block
+    met: np.ndarray  # terms of the gap in this pass
+    before: np.ndarray  # terms of the gap in the pass before
+    kept: dict[int, np.ndarray] = field(
+        default_factory=dict
+    )  # by block: examples that take part in visits of other blocks
     passes: int = 0
     visited: int = 0  # blocks of this pass
-    met: np.ndarray = field(default_factory=lambda: np.zeros(0))  # terms of the gap in this pass
-    before: np.ndarray = field(default_factory=lambda: np.zeros(0))  # those of the pass before
     ratio: float = 1.0  # of the gap measured to the one expected, last time
     measured: int = 0  # passes that measured the gap
+
+
+ARRAYS, NUMBERS = ("w", "b", "alpha", "met", "before"), ("passes", "visited", "ratio", "measured")  # of a state
 
 
 class BlockRun:
     """A run on the parts."""
 
-    def __init__(self, problem: Problem, space: PartsSpace, blocks: Blocks, run: Run, sweeps: int, name: str):
-        self.problem, self.space, self.blocks, self.run = problem, space, blocks, run
-        self.sweeps, self.name = sweeps, f"solver{name}"
+    def __init__(self, problem: Problem, space: PartsSpace, blocks: Blocks, run: Run, sweeps: int):
+        self.problem, self.space, self.blocks, self.run, self.sweeps = problem, space, blocks, run, sweeps
         self.threads, self.bias = effective_n_jobs(run.n_jobs), float(problem.intercept)
         K, n, F = problem.n_problems, len(problem), space.n_features
-        self.state = State(np.zeros((K, F)), np.zeros(K), np.zeros((K, n)), met=np.zeros(K), before=np.full(K, np.inf))
-        self.kept: dict[int, Kept] = {}
+        self.state = State(np.zeros((K, F)), np.zeros(K), np.zeros((K, n)), np.zeros(K), np.full(K, np.inf))
+        self.kept: dict[int, list[FeatureRows]] = {}  # the rows of `state.kept`
         self.primal, self.dual, self.recorder = np.full(K, np.inf), np.full(K, -np.inf), Recorder()
         self.column_weights = weights_of(space.load(0))
         if run.start is not None:
@@ -175,14 +155,14 @@ class BlockRun:
 
     def _visit(self, block: int, rows: list[FeatureRows]) -> None:
         state, own = self.state, self.blocks.examples(block)
-        others = [kept for other, kept in sorted(self.kept.items()) if other != block]
-        examples = np.concatenate([own, *(kept.examples for kept in others)])
-        segments = [coded_terms(each) for each in rows] + [coded_terms(r) for kept in others for r in kept.rows]
+        others = [other for other in sorted(self.kept) if other != block]
+        examples = np.concatenate([own, *(state.kept[other] for other in others)])
+        segments = [*rows, *(kept for other in others for kept in self.kept[other])]
         alpha = np.ascontiguousarray(state.alpha[:, examples])
         free = np.ones(alpha.shape, np.uint8)
         seed = int(np.random.default_rng([self.run.seed, state.passes, block, 1]).integers(2**62))
         state.met += _core.improve_part(
-            _core.PartRows(segments), part_targets(self.problem, examples), self.bias, self.sweeps, BLOCK_GAP, seed,
+            core_rows(segments), self.problem.take(examples).core(), self.bias, self.sweeps, BLOCK_GAP, seed,
             state.w.reshape(-1), state.b, alpha.reshape(-1), len(own), free.reshape(-1), self.threads,
         )  # fmt: skip
         state.alpha[:, examples] = alpha
@@ -198,7 +178,7 @@ class BlockRun:
             random = np.random.default_rng([self.run.seed, self.state.passes, block, 2])
             free = np.sort(random.choice(free, quota, replace=False))
         self.state.kept[block] = own[free]
-        self.kept[block] = Kept(own[free], self.blocks.taken(block, rows, own[free]))
+        self.kept[block] = self.blocks.taken(block, rows, own[free])
 
     def _measure(self) -> None:
         """Primal and dual values, exactly: one pass over the parts."""
@@ -208,53 +188,43 @@ class BlockRun:
         for block, rows in self.blocks.read(list(range(len(self.blocks)))):
             examples = self.blocks.examples(block)
             values = _core.measure_part(
-                _core.PartRows([coded_terms(each) for each in rows]), part_targets(self.problem, examples), self.bias,
+                core_rows(rows), self.problem.take(examples).core(), self.bias,
                 state.w.reshape(-1), state.b, np.ascontiguousarray(state.alpha[:, examples]).reshape(-1),
                 self.sum_w.reshape(-1), self.sum_b, self.threads,
             )  # fmt: skip
             del rows
             losses, own = losses + values[0], own + values[1]
         state.measured += 1
-        self.primal = losses + 0.5 * self._sq_norm(state.w, state.b)
-        self.dual = own - 0.5 * self._sq_norm(self.sum_w, self.sum_b)
+        self.primal = losses + half_squares(state.w, state.b, self.column_weights)
+        self.dual = own - half_squares(self.sum_w, self.sum_b, self.column_weights)
         self.recorder.add(float(self.primal.sum()), float(self.dual.sum()))
-
-    def _sq_norm(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
-        true = true_weights(w, self.column_weights)
-        return np.einsum("kz,kz->k", true, true) + b**2
 
     def _dual(self) -> np.ndarray:
         """The dual values at alpha, from w as it is kept up to date."""
         state, problem = self.state, self.problem
         each = (
-            problem.loss.conjugate(problem.y(k), self._coefficients(k), problem.C).sum()
+            problem.loss.conjugate(problem.y(k), problem.signs(k) * state.alpha[k], problem.C).sum()
             for k in range(problem.n_problems)
         )
-        return np.array(list(each)) - 0.5 * self._sq_norm(state.w, state.b)
-
-    def _coefficients(self, k: int) -> np.ndarray:
-        return self.problem.y(k) * self.state.alpha[k] if self.problem.loss.of_classes else self.state.alpha[k]
+        return np.array(list(each)) - half_squares(state.w, state.b, self.column_weights)
 
     def _save(self) -> None:
-        state = self.state
-        spec = {"passes": state.passes, "visited": state.visited, "ratio": state.ratio, "measured": state.measured}
-        arrays = {"w": state.w, "b": state.b, "alpha": state.alpha, "met": state.met, "before": state.before}
-        arrays |= {f"kept.{block}": examples for block, examples in state.kept.items()}
-        self.space.folder.save(self.name, spec | self._identity(), arrays)
+        arrays = {name: getattr(self.state, name) for name in ARRAYS}
+        arrays |= {f"kept.{block}": examples for block, examples in self.state.kept.items()}
+        numbers = {name: getattr(self.state, name) for name in NUMBERS}
+        self.space.folder.save(self.space.state_name, numbers | self._identity(), arrays)
 
     def _resume(self) -> None:
-        found = self.space.folder.load(self.name)
+        found = self.space.folder.load(self.space.state_name)
         if found is None:
             return
         spec, arrays = found
         self.space.folder.check(self._identity(), {key: spec[key] for key in self._identity()})
         kept = {int(key.partition(".")[2]): array for key, array in arrays.items() if key.startswith("kept.")}
-        numbers = {key: spec[key] for key in ("passes", "visited", "ratio", "measured")}
-        names = ("w", "b", "alpha", "met", "before")
-        w, b, alpha, met, before = (np.array(arrays[name]) for name in names)  # copies, to be written to
-        self.state = State(w, b, alpha, kept, met=met, before=before, **numbers)
+        values: dict[str, Any] = {name: np.array(arrays[name]) for name in ARRAYS}  # copies, to be written to
+        self.state = State(**values, **{name: spec[name] for name in NUMBERS}, kept=kept)
         for block, examples in kept.items():
-            self.kept[block] = Kept(examples, self.blocks.taken(block, self.blocks.load(block), examples))
+            self.kept[block] = self.blocks.taken(block, self.blocks.load(block), examples)
 
     def _identity(self) -> dict[str, Any]:
         problem = self.problem

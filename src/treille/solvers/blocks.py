@@ -13,9 +13,7 @@ from treille.features.abilities import having
 from treille.spaces.parts import PartsSpace
 
 PAGE = 4096
-AT_ONCE = (
-    1 << 24
-)  # bytes that are read before the reader may be told to stop: at Ctrl-C, nobody waits for a whole block
+AT_ONCE = 1 << 24  # bytes read before the reader may be told to stop, so that Ctrl-C need not wait for a whole block
 
 
 class Blocks:
@@ -25,7 +23,7 @@ class Blocks:
         self.space, self.most = space, most
         self.parts: list[list[int]] = []
         sizes: list[int] = []
-        for part in range(len(space.offsets) - 1):
+        for part in range(len(space.rows.offsets) - 1):
             size = space.bytes_of(part)
             if not self.parts or sizes[-1] + size > most:
                 self.parts.append([])
@@ -48,7 +46,7 @@ class Blocks:
     def examples(self, block: int) -> np.ndarray:
         """The numbers of the examples of a block, among all."""
         first, last = self.parts[block][0], self.parts[block][-1] + 1
-        return np.arange(self.space.offsets[first], self.space.offsets[last])
+        return np.arange(self.space.rows.offsets[first], self.space.rows.offsets[last])
 
     def read(self, order: list[int]) -> Iterator[tuple[int, list[FeatureRows]]]:
         """The rows of each of these blocks in turn, part by part; the next ones are read meanwhile. Delete them after use."""
@@ -74,7 +72,7 @@ class Blocks:
         """Copies of the rows of some examples of a block, given by their numbers among all."""
         copies = []
         for part, each in zip(self.parts[block], rows, strict=True):
-            first, last = self.space.offsets[part : part + 2]
+            first, last = self.space.rows.offsets[part : part + 2]
             inside = examples[(first <= examples) & (examples < last)] - first
             if len(inside):
                 copies.append(having(each, DivisibleRows).taken(inside))

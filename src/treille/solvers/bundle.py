@@ -47,6 +47,4 @@ class Bundle:
 
     def report(self, seed: int = 0) -> Report:
         """The values of the rounds so far."""
-        self.recorder.add(self.primal, self.dual, last=True)
-        history = tuple(self.recorder.history)
-        return Report(self.primal, self.dual, self.rounds, 0.0, self.status, seed, history=history)
+        return self.recorder.report(self.primal, self.dual, self.rounds, self.status, seed)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,8 @@ from treille.solvers.bundle_worker import (
     Drop,
     Request,
     add_answers,
-    answers_of,
     begin,
     dual_variables,
-    ids_of,
     own_features,
     start_planes,
     take_part,
@@ -47,13 +46,12 @@ from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import ClusterSolver, Run
 from treille.solvers.worker_examples import worker_examples
-from treille.spaces.cluster import ClusterSpace
+from treille.spaces.cluster import FAN, ClusterSpace
 
 BLOCK = 8192  # numbers
-FAN = 8  # answers that one task adds up
 WIDTH = 8  # problems at a time
 MOST_PLANES = 60  # of a problem
-PATIENCE = 10  # rounds for which a plane without weight is kept
+PATIENCE = 2  # rounds for which a plane without weight is kept; 10 take as many rounds
 CUT_AHEAD = 0.1  # OCAS's mu: the next cut is this fraction of the way from the best point of the line to the planes' w
 PRECISION = 1e-6  # of the mixture of planes, relative to the current gap
 EXACT_TOL = 1e-5  # the tolerance below which planes are sent in float64
@@ -81,9 +79,6 @@ class BundleMethod(ClusterSolver):
 
     losses = (DualLoss,)
 
-    def __init__(self, max_seconds: float | None = None):
-        self.max_seconds = max_seconds
-
     def _solve(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
         rounds = Rounds(problem, space, run)
         while active := [planes for planes in rounds.each if not planes.status][:WIDTH]:
@@ -100,7 +95,7 @@ class Rounds:
         saved = None if space.folder is None else space.folder.load("cluster")
         start = run.start if saved is None else saved[1]["alpha"]
         examples, groups = worker_examples(space)
-        self.ids = self.cluster.submit_all(ids_of, examples)
+        self.ids = self.cluster.submit_all(attrgetter("ids"), examples)
         self._unite()
         at = space.rows.offsets
         starts = [] if start is None else [self.cluster.keep(start[:, a:b]) for a, b in pairwise(at)]
@@ -116,29 +111,23 @@ class Rounds:
                 planes.mix()
 
     def _unite(self) -> None:
-        """The tree in which answers are added up: the features of each of its nodes are found once."""
+        """The tree in which answers are added up: the features of each of its nodes are found once; its root has all features."""
         self.unions, ids = list[list[Any]](), self.ids
         sizes = self.cluster.gather(self.cluster.submit_all(len, ids))
         self.sent = sum(sizes) + len(sizes)  # numbers of a vector that goes to all groups
-        while len(ids) > 1:
-            self.unions.append([self.cluster.submit(unite, *ids[at : at + FAN]) for at in range(0, len(ids), FAN)])
-            ids = self.cluster.submit_all(ids_of, self.unions[-1])
-        [self.known] = self.cluster.gather(ids)  # the features that occur in some example
+        while not self.unions or len(self.unions[-1]) > 1:
+            groups = [ids[at : at + FAN] for at in range(0, len(ids), FAN)]
+            n_features = self.space.n_features if len(groups) == 1 else None
+            self.unions.append([self.cluster.submit(unite, n_features, *group) for group in groups])
+            ids = self.cluster.submit_all(attrgetter("ids"), self.unions[-1])
 
     def _sum(self, answers: list[Any]) -> list[Answer]:
-        """The sums of what the groups answer, over all features."""
+        """The sums of what the groups answer."""
         for unions in self.unions:
             groups = [answers[at : at + FAN] for at in range(0, len(answers), FAN)]
             answers = [self.cluster.submit(add_answers, union, *own) for union, own in zip(unions, groups, strict=True)]
         [found] = self.cluster.gather(answers)
-        return [self._whole(answer) for answer in found]
-
-    def _whole(self, answer: Answer) -> Answer:
-        if len(self.known) == self.space.n_features:
-            return answer
-        planes = np.zeros((len(answer.planes), self.space.n_features + 1), answer.planes.dtype)
-        planes[:, self.known], planes[:, -1] = answer.planes[:, :-1], answer.planes[:, -1]
-        return replace(answer, planes=planes)
+        return found
 
     def step(self, active: list[Planes]) -> None:
         """One round for some problems."""
@@ -147,7 +136,7 @@ class Rounds:
         message = self.cluster.keep([own.request(self.run.seed + 1000 * self.count, exact) for own in active])
         requests = self.cluster.submit_all(own_features, [message] * n, self.ids)
         self.turns = self.cluster.submit_all(take_part, self.turns, requests)
-        answers = self._sum(self.cluster.submit_all(answers_of, self.turns))
+        answers = self._sum(self.cluster.submit_all(itemgetter(1), self.turns))
         self.bytes += self.sent * sum(4 + len(own.planes) * own.planes.itemsize for own in answers)
         for planes, answer in zip(active, answers, strict=True):
             planes.take(answer, self.run.tol, self.run.max_epochs)
@@ -162,8 +151,6 @@ class Rounds:
         """The best w of each problem. The mixture of its planes as dual variables stays on the cluster."""
         each, w = [planes.report(self.run.seed) for planes in self.each], np.stack([p.best for p in self.each], axis=1)
         report = replace(Report.combined(each), rounds=self.count, bytes_sent=self.bytes)
-        if len(each) == 1:
-            report = replace(report, history=tuple(self.each[0].recorder.history))
         bias = float(self.problem.intercept)
         return Solution(bias * w[-1], np.zeros((len(each), 0)), report, weights=np.ascontiguousarray(w[:-1]))
 
@@ -171,12 +158,8 @@ class Rounds:
         """Keeps the mixtures of planes as dual variables of all examples: what another cluster can start from."""
         mixtures = self.cluster.keep([planes.mixture for planes in self.each])
         found = self.cluster.submit_all(dual_variables, self.turns, [mixtures] * len(self.turns))
-        alpha = self.cluster.reduced(found, _side_by_side)
+        alpha = np.concatenate(self.cluster.gather(found), axis=1)
         self.space.folder.save("cluster", {"rounds": self.count}, {"alpha": alpha})
-
-
-def _side_by_side(*arrays: np.ndarray) -> np.ndarray:
-    return np.concatenate(arrays, axis=1)
 
 
 class Planes(Bundle):
@@ -248,8 +231,7 @@ class Planes(Bundle):
 
     def _drop(self) -> Drop:
         """Drops the plane that has had no weight for longest; where all have some, the two lightest become one."""
-        at = 1 + int(self.idle[1:].argmax())
-        drop = Drop(at)
+        at, into, u, v = 1 + int(self.idle[1:].argmax()), 0, 0.0, 1.0
         if self.idle[at] == 0:
             at, into = (1 + np.argsort(self.mixture[1:], kind="stable")[:2]).tolist()
             total = self.mixture[at] + self.mixture[into]
@@ -260,12 +242,12 @@ class Planes(Bundle):
             row = u * self.gram[at] + v * self.gram[into]
             self.gram[into], self.gram[:, into] = row, row
             self.gram[into, into] = _products([self.vectors[into]], [self.vectors[into]])[0, 0]
-            self.mixture[into], drop = total, Drop(at, into, (u, v))
-        del self.vectors[drop.plane]
-        kept = np.delete(np.arange(len(self.offsets)), drop.plane)
+            self.mixture[into] = total
+        del self.vectors[at]
+        kept = np.delete(np.arange(len(self.offsets)), at)
         self.keep_planes(kept)
         self.errors = self.errors[kept]
-        return drop
+        return at, into, (u, v)
 
 
 def _products(some: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:

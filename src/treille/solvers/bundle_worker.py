@@ -8,25 +8,20 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.solvers.part_targets import weights_of
-from treille.solvers.segments import rows_of
-from treille.solvers.worker_examples import WorkerExamples, signs
+from treille.solvers.segments import rows_of, weights_of
+from treille.solvers.worker_examples import WorkerExamples
 
 # Where the driver looks for a better w: from the best w so far (0) towards that of the planes (1), and multiples of the latter.
 LINE_STEPS = np.concatenate([[-0.1], np.arange(0, 0.3, 0.02), np.arange(0.3, 1.21, 0.05)])
 MULTIPLES = np.array([0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.05])
 SWEEPS = 20  # of the local dual coordinate descent, at most
-LOCAL_GAP = 0.01  # of the gap that the examples of a worker had: the local descent ends there
+LOCAL_GAP = 0.1  # of the gap that the examples of a worker had: the local descent ends there; 0.01 takes as many rounds
 UNIT = 2.0**-24  # the largest relative error of a number rounded to float32
 
 
-@dataclass(frozen=True)
-class Drop:
-    """A plane to drop; another one may become a mixture of both."""
-
-    plane: int
-    into: int | None = None
-    shares: tuple[float, float] = (0.0, 1.0)  # of the two in the mixture
+Drop = tuple[
+    int, int, tuple[float, float]
+]  # a plane to drop, another one, which becomes a mixture of both, and their shares
 
 
 @dataclass(frozen=True)
@@ -34,7 +29,7 @@ class Request:
     """What the driver asks about one problem in a round."""
 
     problem: int
-    w: np.ndarray  # that of the planes, in float32, and its intercept
+    w: np.ndarray  # the planes' best w, in float32, and its intercept
     mixture: np.ndarray  # of the planes
     moved: tuple[float, float]  # the best w is now so much of the last one, and so much of the last w of the planes
     cut: float  # where to cut, between the best w (0) and w (1)
@@ -48,7 +43,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one or more groups of examples answer: sums over them. Planes are sent in float32 where the tolerance allows it."""
+    """Sums over one or more groups of examples. Planes are sent in float32 where the tolerance allows it."""
 
     losses: np.ndarray  # at the points LINE_STEPS and MULTIPLES
     planes: np.ndarray  # two rows: v = sum_i beta_i (x_i, 1) of the new planes, over the features of these examples
@@ -60,7 +55,7 @@ class Answer:
         return object.__sizeof__(self) + self.planes.nbytes
 
     def rounded(self, dtype: Any) -> Answer:
-        """As it is sent: v in this type, and the error that this makes."""
+        """The answer with v rounded to this type, and the error of rounding."""
         if self.planes.dtype == dtype:
             return self
         norms = np.sqrt(np.einsum("tz,tz->t", self.planes, self.planes))
@@ -72,7 +67,7 @@ class WorkerState:
     """A group of examples between two rounds. Nothing is changed in place: a lost state is computed anew from the one before it."""
 
     examples: WorkerExamples
-    outputs: dict[int, tuple[np.ndarray, np.ndarray]]  # of each problem: at the best w, and at that of the planes
+    outputs: dict[int, tuple[np.ndarray, np.ndarray]]  # of each problem: at the best w, and at the planes' w
     planes: dict[int, list[np.ndarray]]  # coefficients beta of the examples
 
     def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent
@@ -99,14 +94,12 @@ class Union:
         return object.__sizeof__(self) + self.ids.nbytes + sum(own.nbytes for own in self.places)
 
 
-def ids_of(found: WorkerExamples | Union) -> np.ndarray:
-    """The features that occur, by number among all."""
-    return found.ids
-
-
-def unite(*each: np.ndarray) -> Union:
-    """The union of the features of several groups."""
-    ids = np.unique(np.concatenate(each))
+def unite(n_features: int | None, *each: np.ndarray) -> Union:
+    """The union of the features of several groups; all features where their number is given."""
+    occurs = np.zeros(n_features or 1 + max(int(own[-1]) for own in each), bool)
+    for own in each:
+        occurs[own] = True
+    ids = np.flatnonzero(occurs | (n_features is not None)).astype(np.int32)
     return Union(ids, [np.searchsorted(ids, own).astype(np.int32) for own in each])
 
 
@@ -124,7 +117,7 @@ def begin(examples: WorkerExamples, *starts: np.ndarray) -> Turn:
     planes = {k: [zero] for k in range(examples.problem.n_problems)}
     if starts:
         for k, own in planes.items():
-            own.append(signs(examples.problem, k) * np.concatenate([start[k] for start in starts]))
+            own.append(examples.problem.signs(k) * np.concatenate([start[k] for start in starts]))
     return WorkerState(examples, dict.fromkeys(planes, (zero, zero)), planes), []
 
 
@@ -137,7 +130,7 @@ def start_planes(turn: Turn) -> list[Answer]:
 def dual_variables(turn: Turn, mixtures: list[np.ndarray]) -> np.ndarray:
     """The mixture of planes of each problem, as dual variables: one row per problem."""
     state, each = turn[0], enumerate(mixtures)
-    return np.stack([signs(state.examples.problem, k) * _mixed(state.planes[k], mixture) for k, mixture in each])
+    return np.stack([state.examples.problem.signs(k) * _mixed(state.planes[k], mixture) for k, mixture in each])
 
 
 def add_answers(union: Union, *answers: list[Answer]) -> list[Answer]:
@@ -155,11 +148,6 @@ def _added(union: Union, answers: tuple[Answer, ...]) -> Answer:
     return Answer(losses, planes, offsets, sum(own.dual for own in answers), errors)
 
 
-def answers_of(turn: Turn) -> list[Answer]:
-    """What a group answered."""
-    return turn[1]
-
-
 def take_part(turn: Turn, requests: list[Request]) -> Turn:
     """One round: outputs at the planes' w, losses along a line, and two planes for each problem asked about.
 
@@ -173,10 +161,9 @@ def take_part(turn: Turn, requests: list[Request]) -> Turn:
     for request in requests:
         k = request.problem
         own, (best, last) = list(planes[k]), outputs[k]
-        for drop in request.drops:
-            if drop.into is not None:
-                own[drop.into] = drop.shares[0] * own[drop.plane] + drop.shares[1] * own[drop.into]
-            del own[drop.plane]
+        for at, into, shares in request.drops:
+            own[into] = shares[0] * own[at] + shares[1] * own[into]
+            del own[at]
         u, v = request.moved
         best = u * best + v * last
         f = state.examples.outputs(k, request.w)
@@ -205,7 +192,7 @@ def _mixed(planes: list[np.ndarray], mixture: np.ndarray) -> np.ndarray:
 def _improved(examples: WorkerExamples, k: int, beta: np.ndarray, f: np.ndarray, request: Request) -> np.ndarray:
     if not len(examples):
         return beta
-    weights, y = weights_of(rows_of(examples.rows, k)[0]), signs(examples.problem, k)
+    weights, y = weights_of(rows_of(examples.rows, k)[0]), examples.problem.signs(k)
     u = np.array(request.w[:-1] if weights is None else request.w[:-1] * weights, np.float64)
     b, alpha, free = np.array(request.w[-1:], np.float64), y * beta, examples.free(k, f, beta).astype(np.uint8)
     rows, targets = examples.for_core(k)

@@ -41,10 +41,8 @@ class CuttingPlane(BaseSolver):
     """
 
     spaces = (ProductSpace, RowsSpace)
-    losses = (
-        Hinge,
-        SquaredHinge,
-    )  # in regression with a large C, a thousand planes may be too few, where SMO takes 90 epochs
+    # In regression with a large C, a thousand planes may be too few, where SMO takes 90 epochs.
+    losses = (Hinge, SquaredHinge)
 
     def _solve(self, problem: Problem, space: ProductSpace | RowsSpace, run: Run) -> Solution:
         """An epoch is a round. Up to eight problems advance together: a product has a column for each of them."""
@@ -88,7 +86,7 @@ class ExampleBundle(Bundle):
         super().__init__()
         assert isinstance(problem.loss, QuadraticLoss)
         n, self.y, self.C, self.loss = len(problem), problem.y(k), problem.C, problem.loss
-        self.k, self.targets, self.sign = k, problem.core(), self.y if problem.loss.of_classes else np.ones(n)
+        self.k, self.targets, self.sign = k, problem.core(), problem.signs(k)
         self.alpha, self.best, self.best_outputs = np.zeros(n), np.zeros(n), np.zeros(n)
         self.primal = self._primal(self.best, self.best_outputs)
         self.recorder.add(self.primal, self.dual)

@@ -10,7 +10,7 @@ from treille.features.compaction import check_representation
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.solvers.problem import DualLoss, Problem
-from treille.solvers.report import Solution, summary
+from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import RowsSpace
 
@@ -71,10 +71,10 @@ class DualCD(BaseSolver):
             weights=form.weights,
             poll=run.poll,
         )
-        report = replace(summary(answers, run.seed), representation=str(form))
+        report = replace(Report.combined(reports_of(answers, run.seed)), representation=str(form))
         alpha = answers.alpha.reshape(n_problems, n)
         if not form.weights:
-            signs = np.stack([problem.y(k) for k in range(n_problems)]) if problem.loss.of_classes else 1.0
+            signs = np.stack([problem.signs(k) for k in range(n_problems)])
             return Solution(answers.bias, alpha, report, coefficients=(alpha * signs).T)
         return Solution(answers.bias, alpha, report, weights=form.read(answers.weights.reshape(-1, n_problems)))
 

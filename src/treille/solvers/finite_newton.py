@@ -10,7 +10,7 @@ import numpy as np
 from treille import _core
 from treille.io.parameters import effective_n_jobs
 from treille.solvers.problem import Problem, SmoothLoss
-from treille.solvers.report import Recorder, Report, Solution, summary
+from treille.solvers.report import Recorder, Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace, ProductSpace, RowsSpace
 
@@ -83,14 +83,14 @@ def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
     return Solution(
         answers.bias,
         answers.alpha.reshape(n_problems, n),
-        replace(summary(answers, run.seed), representation=str(form)),
+        replace(Report.combined(reports_of(answers, run.seed)), representation=str(form)),
         weights=form.read(answers.weights.reshape(-1, n_problems)),
     )
 
 
 def _solve_on_products(problem: Problem, space: ProductSpace | GramSpace, run: Run) -> Solution:
     """An epoch is a product. Up to eight problems advance together: a product has a column for each of them."""
-    multiply = space.product if isinstance(space, ProductSpace) else space.matrix().__matmul__
+    space = space.stored() if isinstance(space, GramSpace) else space
     each = [Newton(problem, k, run) for k in range(problem.n_problems)]
     steps = [newton.steps() for newton in each]
     wanted = {k: next(own) for k, own in enumerate(steps)}  # vectors to be multiplied; every method begins with one
@@ -98,7 +98,7 @@ def _solve_on_products(problem: Problem, space: ProductSpace | GramSpace, run: R
     while wanted:
         active = list(wanted)[:WIDTH]
         beta = np.stack([wanted.pop(k) for k in active], axis=1)
-        products = multiply(beta) + float(problem.intercept) * beta.sum(axis=0)
+        products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
         for k, values in zip(active, products.T, strict=True):
             each[k].epochs += 1
             with suppress(StopIteration):
@@ -134,7 +134,8 @@ class Newton:
     def __init__(self, problem: Problem, k: int, run: Run):
         self.run, self.start = run, None if run.start is None else run.start[k]
         assert isinstance(problem.loss, SmoothLoss)
-        self.y, self.C, self.loss, self.k, self.targets = problem.y(k), problem.C, problem.loss, k, problem.core()
+        self.y, self.signs, self.C, self.loss = problem.y(k), problem.signs(k), problem.C, problem.loss
+        self.k, self.targets = k, problem.core()
         self.slopes = self.beta = np.zeros(len(problem))  # minus the slopes of the losses: the coefficients of w(a)
         self.primal, self.gap = np.inf, np.inf
         self.epochs, self.status, self.time_left = 0, "", True
@@ -142,10 +143,8 @@ class Newton:
         self.recorder = Recorder()
 
     def report(self) -> Report:
-        """Of the steps so far."""
-        dual, seed = self.primal - self.gap, self.run.seed
-        self.recorder.add(self.primal, dual, last=True)
-        return Report(self.primal, dual, self.epochs, 0.0, self.status, seed, history=tuple(self.recorder.history))
+        """The values of the steps so far."""
+        return self.recorder.report(self.primal, self.primal - self.gap, self.epochs, self.status, self.run.seed)
 
     @property
     def relative_gap(self) -> float:
@@ -155,7 +154,7 @@ class Newton:
         """Yields each vector to be multiplied by K, and expects the product."""
         f, exact = np.zeros_like(self.beta), True
         if self.start is not None:
-            self.beta = self.loss.feasible(self.y, self._signed(self.start), self.C)
+            self.beta = self.loss.feasible(self.y, self.signs * self.start, self.C)
             f = yield self.beta
         while True:
             own = self.slopes = self.loss.subgradient(self.y, f, self.C)
@@ -180,11 +179,7 @@ class Newton:
 
     @property
     def alpha(self) -> np.ndarray:
-        return self._signed(self.slopes)
-
-    def _signed(self, values: np.ndarray) -> np.ndarray:
-        """Dual variables from coefficients of examples, or the reverse."""
-        return self.y * values if self.loss.of_classes else values
+        return self.signs * self.slopes
 
     def _primal(self, beta: np.ndarray, f: np.ndarray) -> float:
         return 0.5 * float(beta @ f) + float(self.C @ self.loss.value(self.y, f))

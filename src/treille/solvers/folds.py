@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.features import PerProblemRows
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.expansion import BLOCK
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Progress, Solution, poll_until
@@ -32,7 +30,7 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class FoldOutputs:
-    """What cross-validation needs of the solutions."""
+    """The outputs and gaps that cross-validation needs."""
 
     outputs: list[np.ndarray]  # of each fold: by C, held-out example and function
     gaps: np.ndarray  # relative, by C and fold; the largest of all functions
@@ -40,7 +38,7 @@ class FoldOutputs:
 
     @classmethod
     def joined(cls, each: Sequence[FoldOutputs]) -> FoldOutputs:
-        """Those of several folds, from one each."""
+        """The outputs of several folds, from those of one each."""
         outputs = [one for folds in each for one in folds.outputs]
         return cls(outputs, np.hstack([f.gaps for f in each]), np.hstack([f.seconds for f in each]))
 
@@ -88,14 +86,13 @@ def solve_folds(
 
 def _by_paths(solver: DualCD, space: RowsSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
     """All folds and functions in one call of the core, in threads."""
-    first = folds[0].problem
-    if isinstance(space.rows, PerProblemRows):
-        assert first.classes is not None
+    first, (space, *others) = folds[0].problem, space.by_problem()
+    if others:
         each = []
-        for k, rows in enumerate(space.rows.problems):
-            own = [replace(f, problem=replace(f.problem, classes=first.classes[k : k + 1])) for f in folds]
+        for k, one in enumerate([space, *others]):
+            own = [replace(fold, problem=fold.problem.only(k)) for fold in folds]
             seeded = replace(run, seed=run.seed + k, poll=after(k * len(folds), run.poll))
-            each.append(_by_paths(solver, replace(space, rows=rows), own, Cs, seeded))
+            each.append(_by_paths(solver, one, own, Cs, seeded))
         outputs = [np.concatenate(parts, axis=2) for parts in zip(*(one.outputs for one in each), strict=True)]
         gaps = np.max([one.gaps for one in each], axis=0)
         return FoldOutputs(outputs, gaps, np.sum([one.seconds for one in each], axis=0))
@@ -166,12 +163,7 @@ def _one_by_one(solver: Any, space: Any, f: int, fold: Fold, Cs: np.ndarray, run
 
 
 def _outputs(space: Any, solution: Solution, some: np.ndarray) -> np.ndarray:
-    """Of some examples: one row per example, one column per function."""
-    if solution.weights is not None:
-        return space.matvec(solution.weights)[some] + solution.intercept
-    assert solution.coefficients is not None
-    if not isinstance(space, GramSpace):
-        return space.product(solution.coefficients)[some] + solution.intercept
-    step = max(1, BLOCK // max(1, len(space)))
-    blocks = [space.matrix()[some[a : a + step]] @ solution.coefficients for a in range(0, len(some), step)]
-    return np.concatenate([np.empty((0, len(solution.intercept))), *blocks]) + solution.intercept
+    """The outputs for some examples: one row per example, one column per function."""
+    weighted = solution.weights is not None
+    values = space.matvec(solution.weights) if weighted else space.product(solution.coefficients)
+    return values[some] + solution.intercept

@@ -4,7 +4,7 @@ Descent takes so few passes over the rows that nothing is gained by dividing the
 reading, the counting of features and the computation of rows.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from treille.solvers.solver import ClusterSolver, Run
 from treille.spaces.cluster import ClusterSpace
 
 
+@dataclass(eq=False, repr=False)
 class GatheredDualCD(ClusterSolver):
     """Gathers the rows of all parts at the driver, and solves the problem there as `DualCD` does. Works on clusters.
 
@@ -38,9 +39,7 @@ class GatheredDualCD(ClusterSolver):
 
     losses = DualCD.losses
 
-    def __init__(self, memory: int | str = "1GB", max_seconds: float | None = None):
-        self.memory = memory
-        self.max_seconds = max_seconds
+    memory: int | str = "1GB"
 
     def check(self) -> None:
         super().check()

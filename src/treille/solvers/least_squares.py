@@ -72,7 +72,7 @@ class NormalEquations(LeastSquaresSolver):
             if (gap <= run.tol * primal).all() or not run.poll(0, step, float((gap / primal).max())):
                 break
         intercept = w[-1] if constant else scaled.intercept(matvec(w))
-        report = _report(primal, gap, step, run.tol)
+        report = report_of(primal, gap, step, run.tol)
         return Solution(intercept, scaled.spread(residual).T, report, weights=w[:-1] if constant else w)
 
 
@@ -116,7 +116,7 @@ class ConjugateGradient(LeastSquaresSolver):
                 done = gap <= run.tol * primal
                 going = run.poll(0, epochs, float((gap[~done] / primal[~done]).max(initial=0.0)))
         intercept = constant * beta.sum(axis=0) + scaled.intercept(values)
-        report = _report(primal, gap, epochs, run.tol, "max_epochs" if going else "max_seconds")
+        report = report_of(primal, gap, epochs, run.tol, "max_epochs" if going else "max_seconds")
         return Solution(intercept, beta.T, report, coefficients=beta)
 
 
@@ -157,7 +157,7 @@ class Cholesky(LeastSquaresSolver):
         intercept = (
             constant * beta.sum(axis=0) + scaled.mean(scaled.y) - (row - constant) @ beta * bool(scaled.share.any())
         )
-        return Solution(intercept, beta.T, _report(primal, gap, step, run.tol), coefficients=beta)
+        return Solution(intercept, beta.T, report_of(primal, gap, step, run.tol), coefficients=beta)
 
 
 class ScaledTargets:
@@ -231,7 +231,8 @@ def _half_squares(columns: np.ndarray) -> np.ndarray:
     return 0.5 * np.einsum("ij,ij->j", columns, columns)
 
 
-def _report(primal: np.ndarray, gap: np.ndarray, epochs: int, tol: float, ended: str = "max_epochs") -> Report:
+def report_of(primal: np.ndarray, gap: np.ndarray, epochs: int, tol: float, ended: str = "max_epochs") -> Report:
+    """The report of all problems, from the value and the gap of each."""
     each = zip(primal, gap, strict=True)
     return Report.combined(
         [Report(float(p), float(p - g), epochs, 0.0, "converged" if g <= tol * p else ended, seed=0) for p, g in each]

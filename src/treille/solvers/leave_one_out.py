@@ -104,5 +104,5 @@ def _fitted(space: Any, some: np.ndarray, beta: np.ndarray, scaled: ScaledTarget
         beta = beta[:, :-1] - mean * beta[:, -1:]
     whole = np.zeros((len(space), beta.shape[1]))
     whole[some] = beta
-    values = space.matrix() @ whole if isinstance(space, GramSpace) else space.product(whole)
+    values = space.product(whole)
     return values + (beta.sum(axis=0) + mean if constant else scaled.intercept(values[some]))

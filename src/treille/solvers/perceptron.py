@@ -9,7 +9,7 @@ from treille import _core
 from treille.features.compaction import check_representation
 from treille.io.parameters import check_positive, effective_n_jobs
 from treille.solvers.problem import Problem, Separation
-from treille.solvers.report import Report, Solution
+from treille.solvers.report import STATUS, Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace, RowsSpace
 
@@ -94,8 +94,15 @@ class PerceptronSolver(BaseSolver):
         if self.averaged:
             steps = np.maximum(1, np.array(answers.visits))[:, None]
             mean = np.ascontiguousarray((y * (alpha - late / steps)).T)
-        measured = _Margins(problem, space, mean, last)
-        reports = [measured.report(k, answers, run.seed) for k in range(n_problems)]
+        diagonal = space.rows.diag() if isinstance(space, RowsSpace) else space.diag()
+        radius = float(np.sqrt(diagonal[problem.C > 0].max(initial=0.0) + float(problem.intercept)))
+        margins = _margins(problem, space, mean)
+        reports = []
+        for k, (last_margin, norm) in enumerate(margins if last is mean else _margins(problem, space, last)):
+            dual, mistakes = max(-radius, problem.dual(last[:, k], norm, k)), tuple(answers.mistakes[k])
+            status = STATUS.get(answers.status[k], answers.status[k])
+            ended = Report(margins[k][0], dual, len(mistakes), 0.0, status, run.seed)
+            reports.append(replace(ended, mistakes=mistakes, radius=radius, last_margin=-last_margin))
         report = replace(Report.combined(reports), representation=representation)
         intercept = float(problem.intercept) * mean.sum(axis=0)
         if isinstance(space, RowsSpace):
@@ -103,38 +110,10 @@ class PerceptronSolver(BaseSolver):
         return Solution(intercept, alpha, report, coefficients=mean)
 
 
-class _Margins:
-    """The margins of the functions with these coefficients: those of the model, and the last ones."""
-
-    def __init__(self, problem: Problem, space: RowsSpace | GramSpace, mean: np.ndarray, last: np.ndarray):
-        self.problem, self.bias, self.coefficients = problem, float(problem.intercept), (mean, last)
-        outputs = _product(space, mean)
-        self.outputs = (outputs, outputs if last is mean else _product(space, last))
-        diagonal = space.rows.diag() if isinstance(space, RowsSpace) else space.diag()
-        self.radius = float(np.sqrt(diagonal[problem.C > 0].max(initial=0.0) + self.bias))
-
-    def report(self, k: int, answers: _core.Mistakes, seed: int) -> Report:
-        (primal, _), (last, norm) = (
-            self._values(k, *each) for each in zip(self.coefficients, self.outputs, strict=True)
-        )
-        dual = max(-self.radius, self.problem.dual(self.coefficients[1][:, k], norm, k))
-        status, mistakes = answers.status[k], tuple(answers.mistakes[k])
-        status = "max_seconds" if status == "stopped" else status
-        ended = Report(primal, dual, len(mistakes), 0.0, status, seed)
-        return replace(ended, mistakes=mistakes, radius=self.radius, last_margin=-last)
-
-    def _values(self, k: int, coefficients: np.ndarray, outputs: np.ndarray) -> tuple[float, float]:
-        """Minus the margin, and |(w, b)|^2."""
-        beta, f = coefficients[:, k], outputs[:, k]
-        sq_norm, b = max(0.0, float(beta @ f)), self.bias * float(beta.sum())
-        return self.problem.primal(sq_norm, f + b, b, k), sq_norm + b**2
-
-
-def _product(space: RowsSpace | GramSpace, coefficients: np.ndarray) -> np.ndarray:
-    """``K @ coefficients``."""
-    if isinstance(space, RowsSpace):
-        return space.product(np.ascontiguousarray(coefficients))
-    if space.is_stored:
-        return space.matrix() @ coefficients
-    coefficients = np.ascontiguousarray(coefficients)
-    return space.kernel.expansion(space.batch, coefficients, space.n_jobs).values(space.batch, space.n_jobs)
+def _margins(problem: Problem, space: RowsSpace | GramSpace, coefficients: np.ndarray) -> list[tuple[float, float]]:
+    """For each problem, minus the margin of the function with these coefficients, and |(w, b)|^2."""
+    found = []
+    for k, (beta, f) in enumerate(zip(coefficients.T, space.product(coefficients).T, strict=True)):
+        sq_norm, b = max(0.0, float(beta @ f)), float(problem.intercept) * float(beta.sum())
+        found.append((problem.primal(sq_norm, f + b, b, k), sq_norm + b**2))
+    return found

@@ -82,7 +82,7 @@ class QuadraticLoss(DualLoss):
     def feasible(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         lower, upper, _, _ = self.shape()
         sign = y if self.of_classes else np.ones_like(beta)
-        return sign * np.clip(sign * beta, _times(-lower, C), _times(upper, C))
+        return sign * np.clip(sign * beta, times(-lower, C), times(upper, C))
 
     def curvature(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         lower, upper, _, bend = self.shape()
@@ -300,6 +300,16 @@ class Problem:
             return np.where(self.targets == self.classes[k], 1.0, -1.0)
         return self.targets if self.targets.ndim == 1 else self.targets[:, k]
 
+    def signs(self, k: int) -> np.ndarray:
+        """Coefficients of examples are these numbers times dual variables, and the other way round: y for classes, else 1."""
+        return self.y(k) if self.loss.of_classes else np.ones(len(self))
+
+    def only(self, k: int) -> Problem:
+        """Problem k alone."""
+        if self.classes is not None:
+            return replace(self, classes=self.classes[k : k + 1])
+        return replace(self, targets=self.y(k))
+
     def take(self, examples: np.ndarray) -> Problem:
         """The same problems on some of the examples."""
         return replace(self, targets=self.targets[examples], C=self.C[examples])
@@ -340,7 +350,7 @@ class Problem:
         return float(self.loss.conjugate(self.y(k), beta, self.C).sum()) - 0.5 * sq_norm
 
 
-def _times(bound: float, C: np.ndarray) -> np.ndarray:
+def times(bound: float, C: np.ndarray) -> np.ndarray:
     """A bound for each example: 0 where C is 0, also where the bound is infinite."""
     return np.multiply(bound, C, out=np.zeros_like(C), where=C > 0)
 

@@ -35,20 +35,28 @@ class CoreCount(ProgressColumn):
 
 
 @contextmanager
+def _columns(verbose: int, *columns: ProgressColumn) -> Iterator[Progress | None]:
+    """A line of these columns on standard error; None where it would not be seen."""
+    console = Console(stderr=True)
+    if not verbose or not console.is_terminal:
+        yield None
+        return
+    _core.begin_progress()
+    with Progress(*columns, console=console, transient=True) as bar:
+        yield bar
+
+
+@contextmanager
 def stage(title: str, verbose: int) -> Iterator[None]:
     """Shows which stage of the work runs, how far it is and how long it will take, on standard error.
 
     >>> with stage("computing features", verbose=0):
     ...     pass
     """
-    console = Console(stderr=True)
-    if not verbose or not console.is_terminal:
-        yield
-        return
-    _core.begin_progress()
-    columns = (TextColumn("{task.description}", markup=False), CoreBar(), CoreCount(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        bar.add_task(title, total=None)
+    columns = TextColumn("{task.description}", markup=False), CoreBar(), CoreCount(), TimeElapsedColumn()
+    with _columns(verbose, *columns) as bar:
+        if bar is not None:
+            bar.add_task(title, total=None)
         yield
 
 
@@ -57,13 +65,11 @@ def progress_bar(
     n_classes: int, tol: float, verbose: int, what: str = "class", measure: str = "gap", unit: str = "epoch"
 ) -> Iterator[Callable[[int, int, float], None] | None]:
     """Yields what a solver's `progress` expects: a bar that follows the gap down to `tol`, on standard error."""
-    console = Console(stderr=True)
-    if not verbose or not console.is_terminal:
-        yield None
-        return
-    _core.begin_progress()
-    columns = (TextColumn("training"), BarColumn(), TextColumn("{task.description}"), CoreCount(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    columns = TextColumn("training"), BarColumn(), TextColumn("{task.description}"), CoreCount(), TimeElapsedColumn()
+    with _columns(verbose, *columns) as bar:
+        if bar is None:
+            yield None
+            return
         task = bar.add_task("", total=n_classes)
 
         def follow(done: int, epochs: int, gap: float) -> None:
@@ -87,11 +93,9 @@ def running_text(verbose: int) -> Iterator[Callable[[str], None]]:
     >>> with running_text(verbose=0) as show:
     ...     show("3 parts read")
     """
-    console = Console(stderr=True)
-    if not verbose or not console.is_terminal:
-        yield lambda text: None
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with _columns(verbose, SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()) as bar:
+        if bar is None:
+            yield lambda text: None
+            return
         task = bar.add_task("")
         yield lambda text: bar.update(task, description=text)

@@ -27,6 +27,7 @@ Poll = Callable[[int, int, float], bool]  # the same; False: stop
 History = tuple[tuple[float, float, float], ...]  # seconds, primal, dual
 MOMENTS = 200  # at most, of several problems together
 MOST_SHOWN = 50  # problems in the table of a notebook
+STATUS = {"stopped": "max_seconds"}  # the core's names that differ
 
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
@@ -58,11 +59,11 @@ class Report:
     approximation_error: float = 0.0
     representation: str = ""  # of W', where the solver has a choice
     # Seconds, primal and dual value on the way, for solvers that record them; with several problems the sums of values this long
-    # after each was begun. The dual value is a bound at any time; DualCD's primal value is that
-    # of outputs as last read, exact at the end.
+    # after each was begun. The dual value is a bound at any time; DualCD computes the primal value from outputs as last read,
+    # so that it is exact at the end.
     history: History = ()
-    # Of a perceptron, whose objective is minus the margin: mistakes of each epoch, the largest norm of an example, and the margin
-    # of the last weights, which is not that of the model where it has their mean.
+    # A perceptron's objective is minus the margin. It also reports the mistakes of each epoch, the largest norm of an example, and
+    # the margin of the last weights, which differs from the margin of the model where the model has their mean.
     mistakes: tuple[int, ...] = ()
     radius: float = 0.0
     last_margin: float = 0.0
@@ -85,7 +86,7 @@ class Report:
 
     @property
     def margin(self) -> float:
-        """Of a perceptron: the least distance of a training example from the boundary, negative if one is misclassified.
+        """The least distance of a training example from the boundary of a perceptron, negative if one is misclassified.
 
         With several problems, the smallest of theirs. NaN after `partial_fit`, which does not look at examples again.
         """
@@ -215,6 +216,11 @@ class Recorder:
         if last or not self.history or seconds >= 1.25 * self.history[-1][0]:
             self.history.append((seconds, primal, dual))
 
+    def report(self, primal: float, dual: float, epochs: int, status: str, seed: int) -> Report:
+        """The report of a run that ended with these values."""
+        self.add(primal, dual, last=True)
+        return Report(primal, dual, epochs, 0.0, status, seed, history=tuple(self.history))
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -258,16 +264,10 @@ class Solution:
 def reports_of(answers: _core.Answers, seed: int) -> list[Report]:
     """One report for each problem of a run in the core."""
     each = zip(answers.primal, answers.dual, answers.epochs, answers.status, answers.history, strict=True)
-    status = {"stopped": "max_seconds"}
     return [
-        Report(float(p), float(d), e, 0.0, status.get(s, s), seed, history=tuple((t, v, w) for t, v, w in h))
+        Report(float(p), float(d), e, 0.0, STATUS.get(s, s), seed, history=tuple((t, v, w) for t, v, w in h))
         for p, d, e, s, h in each
     ]
-
-
-def summary(answers: _core.Answers, seed: int) -> Report:
-    """The report of a run in the core, with one for each problem where there are several."""
-    return Report.combined(reports_of(answers, seed))
 
 
 def check_outcome(report: Report, tol: float) -> None:
@@ -283,25 +283,20 @@ def check_outcome(report: Report, tol: float) -> None:
     if report.status == "converged":
         return
     if report.mistakes:
-        warnings.warn(
+        message = (
             f"stopped at {report.status} with {report.mistakes[-1]:,} mistakes in the last of {report.epochs:,} epochs: no weights "
             "found separate the classes, and there may be none. Raise max_epochs, use a kernel with more features, or use "
-            "treille.SVC, which does not need classes that can be separated",
-            ConvergenceWarning,
-            stacklevel=first_level_outside(),
+            "treille.SVC, which does not need classes that can be separated"
         )
-        return
-    if report.status == "rounding":
-        found, advice = "at the limits of float64", "use a larger tol"
     else:
-        found, advice = f"at {report.status}", f"raise {report.status}, use a larger tol"
-    warnings.warn(
-        f"stopped {found} with a relative duality gap of {report.relative_gap:.2g}, asked for {tol:.2g}: {advice}, "
-        "more regularisation (a smaller C, a larger alpha), a normalized kernel, or, for columns of numbers, scale them to similar "
-        "ranges",
-        ConvergenceWarning,
-        stacklevel=first_level_outside(),
-    )
+        rounding = report.status == "rounding"
+        message = (
+            f"stopped at {'the limits of float64' if rounding else report.status} with a relative duality gap of "
+            f"{report.relative_gap:.2g}, asked for {tol:.2g}: {'' if rounding else f'raise {report.status}, '}use a larger tol, "
+            "more regularisation (a smaller C, a larger alpha), a normalized kernel, or, for columns of numbers, scale them to "
+            "similar ranges"
+        )
+    warnings.warn(message, ConvergenceWarning, stacklevel=first_level_outside())
 
 
 def first_level_outside() -> int:

@@ -1,49 +1,64 @@
-"""Dual coordinate descent on rows in several segments, all of them in memory: what `DualCD` does on rows in one piece."""
+"""Rows in several segments, such as parts of the data, as core/solve/part_cd.hpp takes them, and its descent on all of them."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from treille import _core
-from treille.features import FeatureRows, PerProblemRows
+from treille.features import FeatureRows, MatrixRows
+from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
-from treille.solvers.part_targets import coded_terms, part_targets, true_weights, weights_of
 from treille.solvers.problem import Problem
-from treille.solvers.report import Report, Solution
-from treille.solvers.solver import Run, after
+from treille.solvers.report import STATUS, Report, Solution
+from treille.solvers.solver import Run
 
 ROUNDING = 1 - 1e-9  # the gap is measured again at the end, by sums in another order
-STATUS = {"stopped": "max_seconds"}  # the core's names that differ
 
 
-def rows_of(segments: list[FeatureRows], k: int) -> list[FeatureRows]:
+def rows_of(segments: Sequence[FeatureRows], k: int) -> list[FeatureRows]:
     """The rows of problem k, which differ from problem to problem for some kernels."""
-    return [rows.problems[k] if isinstance(rows, PerProblemRows) else rows for rows in segments]
+    return [rows.problems[k if len(rows.problems) > 1 else 0] for rows in segments]
 
 
-def some_problems(problem: Problem, which: list[int]) -> Problem:
-    """These problems alone."""
-    if problem.classes is not None:
-        return replace(problem, classes=problem.classes[which])
-    return replace(problem, targets=problem.targets.reshape(len(problem), -1)[:, which])
+def core_rows(segments: Sequence[FeatureRows]) -> Any:
+    """The segments for the core: the terms of each, with the weights of their columns beside them."""
+    return _core.PartRows([[_coded(term) for term in having(rows, MatrixRows).parts] for rows in segments])
+
+
+def _coded(term: Any) -> Any:
+    coded = term.coded()
+    return coded if term.column_weights is None else coded.weighted(term.column_weights)
+
+
+def weights_of(rows: FeatureRows) -> np.ndarray | None:
+    """The weights of all columns; None where all are 1."""
+    terms = having(rows, MatrixRows).parts
+    if all(term.column_weights is None for term in terms):
+        return None
+    return np.concatenate(
+        [np.ones(term.n_features) if term.column_weights is None else term.column_weights for term in terms]
+    )
+
+
+def true_weights(u: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:
+    """w from u = s w, see core/features/part_rows.hpp."""
+    if column_weights is None:
+        return u
+    return np.divide(u, column_weights, out=np.zeros_like(u), where=column_weights > 0)
 
 
 def solve_segments(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
     """Solves all problems on the rows of the segments, one segment after another."""
-    if not isinstance(segments[0], PerProblemRows):
-        return _solve(segments, problem, run)
-    solutions = []
-    for k in range(problem.n_problems):
-        start = None if run.start is None else run.start[k : k + 1]
-        own = replace(run, seed=run.seed + k, start=start, poll=after(k, run.poll))
-        solutions.append(_solve(rows_of(segments, k), some_problems(problem, [k]), own))
-    return Solution.combined(solutions)
+    if len(segments[0].problems) == 1:
+        return _solve(rows_of(segments, 0), problem, run)
+    each = range(problem.n_problems)
+    return Solution.combined([_solve(rows_of(segments, k), problem.only(k), run.of_problem(k)) for k in each])
 
 
 def _solve(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
     K, n, F, bias = problem.n_problems, len(problem), segments[0].n_features, float(problem.intercept)
-    rows, threads = _core.PartRows([coded_terms(each) for each in segments]), effective_n_jobs(run.n_jobs)
-    targets = part_targets(problem, np.arange(n))
+    rows, targets, threads = core_rows(segments), problem.core(), effective_n_jobs(run.n_jobs)
     u, b, sums, sum_b = np.zeros((K, F)), np.zeros(K), np.zeros((K, F)), np.zeros(K)
     alpha = np.zeros((K, n)) if run.start is None else np.array(run.start, order="C")
     ends = _core.solve_part(
@@ -54,16 +69,16 @@ def _solve(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
         rows, targets, bias, u.reshape(-1), b, alpha.reshape(-1), sums.reshape(-1), sum_b, threads
     )
     weights = weights_of(segments[0])
-    w, sum_w = true_weights(u, weights), true_weights(sums, weights)
-    primal, dual = losses + _half_squares(w, b), conjugates - _half_squares(sum_w, sum_b)
+    primal, dual = losses + half_squares(u, b, weights), conjugates - half_squares(sums, sum_b, weights)
     reports = []
     for p, d, (status, epochs) in zip(primal.tolist(), dual.tolist(), ends, strict=True):
         ended = "converged" if p - d <= run.tol * p else STATUS.get(status, status)
         reports.append(Report(p, d, epochs, 0.0, ended, run.seed))
-    return Solution(bias * b, alpha, Report.combined(reports), weights=np.ascontiguousarray(w.T))
+    return Solution(bias * b, alpha, Report.combined(reports), weights=np.ascontiguousarray(true_weights(u, weights).T))
 
 
-def _half_squares(w: np.ndarray, b: np.ndarray) -> np.ndarray:
+def half_squares(u: np.ndarray, b: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:
     """1/2 |w|^2 of each problem, its intercept included."""
+    w = true_weights(u, column_weights)
     halves: np.ndarray = 0.5 * (np.einsum("kz,kz->k", w, w) + b**2)
     return halves

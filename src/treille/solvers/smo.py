@@ -10,7 +10,7 @@ import numpy as np
 from treille import _core
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.solvers.problem import OneClass, Problem, QuadraticLoss
+from treille.solvers.problem import OneClass, Problem, QuadraticLoss, times
 from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace
@@ -69,9 +69,7 @@ class SMO(BaseSolver):
         each_has = first.n_problems
         starts = [None if run.start is None else run.start[p * each_has :] for p in range(len(problems))]
         each = [_variables(one, start, k) for one, start in zip(problems, starts, strict=True) for k in range(each_has)]
-        variables = {
-            name: np.concatenate(values) for name, values in zip(VARIABLES, zip(*each, strict=True), strict=True)
-        }
+        variables = {name: np.concatenate([own[name] for own in each]) for name in each[0]}
         y = variables["y"]
         shared: dict[str, Any] = variables | {
             "diagonal": np.ascontiguousarray(space.diag(), np.float64),
@@ -104,29 +102,25 @@ class SMO(BaseSolver):
         ]
 
 
-VARIABLES = ("y", "p", "C", "d", "start")
-
-
-def _variables(problem: Problem, start: np.ndarray | None, k: int) -> tuple[np.ndarray, ...]:
+def _variables(problem: Problem, start: np.ndarray | None, k: int) -> dict[str, np.ndarray]:
     """y, p, C, d and the start of problem k in the form that SMO minimises: 1/2 a'Qa + p'a, Q_ij = y_i y_j k_ij + d_i [i = j]."""
     loss, n = problem.loss, len(problem)
     begin = np.zeros(n) if start is None else start[k]
     C, d = problem.C, np.zeros(n)
     if isinstance(loss, OneClass):  # the sum of the variables, nu sum(C), never changes
         before = np.cumsum(C) - C
-        return np.ones(n), np.zeros(n), C, d, np.clip(loss.nu * C.sum() - before, 0.0, C)
+        begin = np.clip(loss.nu * C.sum() - before, 0.0, C)
+        return {"y": np.ones(n), "p": np.zeros(n), "C": C, "d": d, "start": begin}
     assert isinstance(loss, QuadraticLoss)
     lower, upper, epsilon, bend = loss.shape()
-    low, high = (np.multiply(bound, C, out=np.zeros(n), where=C > 0) for bound in (lower, upper))
-    d = np.divide(bend, C, out=d, where=C > 0)
-    if loss.of_classes:
-        return problem.y(k), np.full(n, -1.0), high, d, begin
+    low, high, d = times(lower, C), times(upper, C), np.divide(bend, C, out=d, where=C > 0)
     z = problem.y(k)
-    y, p = np.repeat([1.0, -1.0], n), np.concatenate([epsilon - z, epsilon + z])
-    return (
-        y,
-        p,
-        np.concatenate([high, low]),
-        np.tile(d, 2),
-        np.concatenate([np.maximum(begin, 0), np.maximum(-begin, 0)]),
-    )
+    if loss.of_classes:
+        return {"y": z, "p": np.full(n, -1.0), "C": high, "d": d, "start": begin}
+    return {
+        "y": np.repeat([1.0, -1.0], n),
+        "p": np.concatenate([epsilon - z, epsilon + z]),
+        "C": np.concatenate([high, low]),
+        "d": np.tile(d, 2),
+        "start": np.concatenate([np.maximum(begin, 0), np.maximum(-begin, 0)]),
+    }

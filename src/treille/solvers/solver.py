@@ -1,21 +1,21 @@
-"""The contract of solvers: what they declare, what they are called with, and what those of treille share."""
+"""The contract of solvers: what they declare, what they are called with, and the base class of the solvers of treille."""
+
+from __future__ import annotations
 
 import time
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from treille.features import PerProblemRows
 from treille.io.errors import InputError
 from treille.scikit_learn import BaseEstimator
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
-from treille.spaces import ClusterSpace, RowsSpace, Space
-
-T = TypeVar("T")
+from treille.spaces import ClusterSpace, Space
+from treille.spaces.space import FeatureSpace
 
 
 @runtime_checkable
@@ -84,15 +84,20 @@ class Run:
     start: np.ndarray | None
     poll: Poll
 
+    def of_problem(self, k: int) -> Run:
+        """The run that solves problem k alone, after those before it."""
+        start = None if self.start is None else self.start[k : k + 1]
+        return replace(self, seed=self.seed + k, start=start, poll=after(k, self.poll))
 
-def after(solved: int, poll: Callable[[int, int, float], T]) -> Callable[[int, int, float], T]:
+
+def after(solved: int, poll: Callable[[int, int, float], Any]) -> Callable[[int, int, float], Any]:
     """Reports the progress of one problem after others that are solved already."""
     return lambda done, epochs, gap: poll(solved + done, epochs, gap)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseSolver(BaseEstimator):
-    """What the solvers of treille share: validation, time limits, warnings. Subclasses implement `_solve`."""
+    """Base class of the solvers of treille: validation, time limits, warnings. Subclasses implement `_solve`."""
 
     spaces: ClassVar[tuple[type[Space], ...]]
     losses: ClassVar[tuple[type[Loss], ...]]
@@ -104,7 +109,7 @@ class BaseSolver(BaseEstimator):
         check_budget(self.max_seconds)
 
     def recommended(self, space: Any, problem: Problem) -> bool:
-        """Whether `solver="auto"` may pick it for this space and problem, among the solvers that work on it."""
+        """Whether `solver="auto"` may choose this solver for a space and a problem that it supports."""
         return True
 
     def solve(
@@ -141,16 +146,11 @@ class BaseSolver(BaseEstimator):
 
     def _solve_each(self, problem: Problem, space: Any, run: Run) -> Solution:
         """All problems at once, or one after another where the rows differ from problem to problem."""
-        if not isinstance(space, RowsSpace) or not isinstance(space.rows, PerProblemRows):
-            return self._solve(problem, space, run)
-        assert problem.classes is not None
-        solutions = []
-        for k, own in enumerate(space.rows.problems):
-            start = None if run.start is None else run.start[k : k + 1]
-            one = replace(problem, classes=problem.classes[k : k + 1])
-            each = replace(run, seed=run.seed + k, start=start, poll=after(k, run.poll))
-            solutions.append(self._solve(one, replace(space, rows=own), each))
-        return Solution.combined(solutions)
+        spaces = space.by_problem() if isinstance(space, FeatureSpace) else [space]
+        if len(spaces) == 1:
+            return self._solve(problem, spaces[0], run)
+        each = enumerate(spaces)
+        return Solution.combined([self._solve(problem.only(k), own, run.of_problem(k)) for k, own in each])
 
     @abstractmethod
     def _solve(self, problem: Problem, space: Any, run: Run) -> Solution: ...

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from treille import _core
 from treille.features import ConcatenatedRows, FeatureRows, MatrixRows, PerProblemRows
 from treille.features.abilities import having
-from treille.solvers.part_targets import coded_terms, part_targets
 from treille.solvers.problem import DualLoss, Problem
-from treille.solvers.segments import rows_of, some_problems
+from treille.solvers.segments import core_rows, rows_of
 from treille.spaces.cluster import ClusterSpace
 
 HELD = 1e-9  # of C: how far a coefficient may be from the one that it is held at, since mixtures round
@@ -70,13 +68,7 @@ class WorkerExamples:
 
     def for_core(self, k: int) -> tuple[Any, Any]:
         """The rows and targets of a problem."""
-        targets = part_targets(some_problems(self.problem, [k]), np.arange(len(self)))
-        return _core.PartRows([coded_terms(own) for own in rows_of(self.rows, k)]), targets
-
-
-def signs(problem: Problem, k: int) -> np.ndarray:
-    """What dual variables are multiplied by to give coefficients, and the other way round."""
-    return problem.y(k) if problem.loss.of_classes else np.ones(len(problem))
+        return core_rows(rows_of(self.rows, k)), self.problem.only(k).core()
 
 
 def worker_examples(space: ClusterSpace) -> tuple[list[Any], list[np.ndarray]]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from treille.features import FeatureMap, PartedRows
 from treille.spaces.space import FeatureSpace
 
+FAN = 8  # results that one task adds up
+
 
 class Cluster:
-    """What the space asks of a cluster; `treille.scale` implements it for Dask. Values on it are futures.
+    """The operations that the space needs from a cluster; `treille.scale` implements them with Dask. Values on it are futures.
 
     A cluster in this process, where the future of a value is the value:
 
@@ -22,10 +24,10 @@ class Cluster:
     ...     def keep(self, value):
     ...         return value
     ...
-    ...     def reduced(self, futures, add):
-    ...         return add(*futures)
-    >>> Here().reduced([Here().submit(len, "abba"), Here().keep(2)], max)
-    4
+    ...     def total(self, futures):
+    ...         return sum(futures)
+    >>> Here().total([Here().submit(len, "abba"), Here().keep(2)])
+    6
     """
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -44,8 +46,8 @@ class Cluster:
         """The values of futures, each as it is."""
         raise NotImplementedError
 
-    def reduced(self, futures: list[Any], add: Callable[..., Any]) -> Any:
-        """The value of ``add(*values)``, computed in a tree."""
+    def total(self, futures: Sequence[Any]) -> Any:
+        """The sum of the values of futures, computed in a tree."""
         raise NotImplementedError
 
     def release(self, futures: Sequence[Any]) -> None:
@@ -67,7 +69,7 @@ class ClusterSpace(FeatureSpace):
     rows: PartedRows
     cluster: Cluster
     futures: list[Any]  # of the rows of each part
-    problems: list[Any] = field(default_factory=list)
+    problems: list[Any]
     n_jobs: int | None = None
     folder: Any = None  # keeps the state of a solver, see `PartsSpace`
 

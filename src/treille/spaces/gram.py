@@ -92,6 +92,17 @@ class GramSpace(Space):
             return self._rows.rows.diag()
         return check_finite(self.kernel, self.kernel.diagonal(self.batch, self.n_jobs))
 
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        """``K @ beta``, for a vector with one entry per example or a matrix with one row per example."""
+        if self.is_stored:
+            return self.matrix() @ beta
+        if self._rows is not None:
+            return self._rows.product(beta)
+        columns = np.ascontiguousarray(beta.reshape(len(self), -1))
+        return (
+            self.kernel.expansion(self.batch, columns, self.n_jobs).values(self.batch, self.n_jobs).reshape(beta.shape)
+        )
+
     def stored(self) -> GramSpace:
         """The same space with its matrix computed and kept, for many problems on it."""
         if self.is_stored:

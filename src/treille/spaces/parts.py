@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
-
-import numpy as np
 
 from treille.data.base import readable_size, resident_bytes
 from treille.data.format import count
@@ -41,17 +39,19 @@ class PartsSpace(FeatureSpace):
     folder: Any
     n_jobs: int | None = None
     min_count: int = 1
+    state_name: str = "solver"  # of the state of a solver in the folder
 
-    @property
-    def offsets(self) -> np.ndarray:
-        """Where the examples of each part begin, and the end of the last."""
-        return self.rows.offsets
+    def by_problem(self) -> list[PartsSpace]:
+        if not self.rows.n_problems:
+            return [self]
+        each = enumerate(self.rows.problems)
+        return [replace(self, rows=rows, state_name=f"{self.state_name}-{k}") for k, rows in each]
 
     def memory_left(self, n_problems: int) -> int:
         """The memory for rows, beside features, weights and dual variables. It depends on sizes alone, so that blocks always are
         the same; but not even four of the largest part fit where the process holds more, which is refused."""
         n, F = len(self), self.n_features
-        rows = SHARES * max(map(self.bytes_of, range(len(self.offsets) - 1)))
+        rows = SHARES * max(map(self.bytes_of, range(len(self.rows.offsets) - 1)))
         needed = rows + memory_needed(n, F, F, n_problems, resident_bytes())
         if needed > self.memory:
             raise InputError(
@@ -69,7 +69,7 @@ class PartsSpace(FeatureSpace):
         return self.rows.store.bytes_of(part)  # type: ignore[attr-defined]
 
     def sizes(self) -> str:
-        n_parts = len(self.offsets) - 1
+        n_parts = len(self.rows.offsets) - 1
         size = readable_size(sum(map(self.bytes_of, range(n_parts))))
         kept = f" in at least {self.min_count:,} examples each" if self.min_count > 1 else ""
         parts = count(n_parts, "part")

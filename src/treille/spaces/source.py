@@ -27,19 +27,15 @@ class Source(ABC):
 
     kernel: Kernel
     kernel_why: str  # the reason for this kernel
+    first: Batch  # one or more of the examples, for what depends on the kind of data
 
     @abstractmethod
     def __len__(self) -> int:
         """The number of examples."""
 
-    @property
-    @abstractmethod
-    def first(self) -> Batch:
-        """One or more of the examples, for what depends on the kind of data."""
-
     @abstractmethod
     def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
-        """Those of the wanted spaces that there are for the examples, preferred ones first; None: of all spaces."""
+        """The spaces that the examples have, preferred ones first; with `wanted`, only some of these."""
 
     @abstractmethod
     def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> Any:
@@ -61,13 +57,10 @@ class MemorySource(Source):
 
     def __init__(self, kernel: Kernel, kernel_why: str, batch: Batch):
         self.kernel, self.kernel_why, self.batch = kernel, kernel_why, batch
+        self.first = batch
 
     def __len__(self) -> int:
         return len(self.batch)
-
-    @property
-    def first(self) -> Batch:
-        return self.batch
 
     def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
         order: Sequence[Any] = SPACES if wanted is None else wanted

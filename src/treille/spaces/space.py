@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,6 +67,10 @@ class FeatureSpace(Space):
     def n_features(self) -> int:
         """The number of features."""
         return self.rows.n_features
+
+    def by_problem(self) -> list[Any]:
+        """The space of each problem where rows differ from problem to problem; otherwise one, for all problems."""
+        return [replace(self, rows=rows) for rows in self.rows.problems]  # type: ignore[type-var]
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
         """``Phi @ weights``: one row per example, for one row per feature."""
@@ -143,8 +147,10 @@ class KernelRowsSpace(RowsSpace):
     batch: Batch = field(kw_only=True)
 
 
-def no_features(kernel: Kernel, n_features: int) -> InputError:
+def no_features(kernel: Kernel, n_features: int, min_count: int = 1) -> InputError:
     """Why a kernel whose features depend on the training examples is 0 for all of them."""
+    if min_count > 1:
+        return InputError(f"no feature of {kernel!r} occurs in {min_count:,} examples: use a smaller min_count")
     if n_features == 0:
         return InputError(f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order")
     return InputError(
