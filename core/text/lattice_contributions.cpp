@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "automata/prefix_counter.hpp"
@@ -8,37 +9,28 @@
 #include "parallel.hpp"
 #include "text/pattern_features.hpp"
 #include "text/pattern_occurrences.hpp"
-#include "text/pattern_values.hpp"
 
 namespace treille {
 namespace {
 
-template <class Family>
-constexpr bool kIsGappy = std::is_same_v<Family, GappyPatterns>;
-
 // The strings that a lattice is read in: gappy patterns themselves, windows of the others.
-template <class Family>
-GramSpan span_of(const Family& family) {
-  if constexpr (kIsGappy<Family>)
-    return {family.n, family.n, family.max_gap, family.max_total_gap, family.decay, family.contiguous};
-  else
-    return {family.width(), family.width()};
+GramSpan span_of(const PatternFamily& family) {
+  if (const auto* const gappy = std::get_if<GappyPatterns>(&family))
+    return {gappy->n, gappy->n, gappy->max_gap, gappy->max_total_gap, gappy->decay, gappy->contiguous};
+  const int width = std::visit([](const auto& f) { return f.width(); }, family);
+  return {width, width};
 }
 
 // visit(cells, n, value, places, n_places) for the patterns of such a string.
-template <class Family, class Visit>
-void each_in_string(const Family& family, Symbols string, Visit&& visit) {
-  if constexpr (kIsGappy<Family>) {
-    std::vector<std::int32_t> cells(string.size());
-    std::vector<std::size_t> places(string.size());
-    for (std::size_t j = 0; j < string.size(); ++j) {
-      cells[j] = string[j] + 1;
-      places[j] = j;
-    }
-    visit(cells.data(), family.n, 1.0, places.data(), places.size());
-  } else {
-    each_occurrence(family, string, visit);
+void each_in_string(const PatternFamily& family, Symbols string, const OccurrenceVisitor& visit) {
+  if (!std::holds_alternative<GappyPatterns>(family)) return each_occurrence(family, string, visit);
+  std::vector<std::int32_t> cells(string.size());
+  std::vector<std::size_t> places(string.size());
+  for (std::size_t j = 0; j < string.size(); ++j) {
+    cells[j] = string[j] + 1;
+    places[j] = j;
   }
+  visit(cells.data(), static_cast<int>(cells.size()), 1.0, places.data(), places.size());
 }
 
 }  // namespace
@@ -48,11 +40,13 @@ void PatternFeatures::contributions(const Lattices& data, std::span<const std::i
   std::fill_n(out, data.symbols.size() * n_functions, 0.0);
   const auto cuts = shares(data, threads);
   expect(data.size());
-  const auto share = [&]<class Family, class Stored>(const Family& family, const Stored& stored, std::size_t first, std::size_t last) {
-    const PatternValues<Family> values(family, counts_);
-    const GramSpan span = span_of(values.summed());
-    // Gappy patterns cover all symbols of their string alike.
-    const std::size_t places = kIsGappy<Family> ? 1 : static_cast<std::size_t>(span.n), columns = places * n_functions;
+  if (std::holds_alternative<PlacedPatterns>(family_)) throw std::invalid_argument("patterns at fixed places are not counted in lattices");
+  const PatternValues values(family_, counts_);
+  const GramSpan span = span_of(values.summed());
+  // Gappy patterns cover all symbols of their string alike.
+  const std::size_t places = std::holds_alternative<GappyPatterns>(family_) ? 1 : static_cast<std::size_t>(span.n);
+  const std::size_t columns = places * n_functions;
+  run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
     PrefixCounter counter;
     std::vector<std::int32_t> string;
     const auto price = [&]<class W>(const InternedStrings& trie, const std::vector<W>& expected, std::vector<W>& prices) {
@@ -64,7 +58,7 @@ void PatternFeatures::contributions(const Lattices& data, std::span<const std::i
           each_in_string(values.summed(), Symbols(string),
                          [&](const std::int32_t* cells, int n, double value, const std::size_t* at, std::size_t n_places) {
                            poll();
-                           const std::uint32_t id = find_pattern(family, stored, alphabet_size_, cells, n);
+                           const std::uint32_t id = find(cells, n);
                            if (id != kNoPattern) use(node, id, cells, value, at, n_places);
                          });
         }
@@ -86,21 +80,11 @@ void PatternFeatures::contributions(const Lattices& data, std::span<const std::i
                 prices[node * columns + at[j] * n_functions + f] += each * weights[id * n_functions + f];
           });
     };
-    for (std::size_t i = first; i < last; ++i) {
+    for (std::size_t i = cuts[static_cast<std::size_t>(part)]; i < cuts[static_cast<std::size_t>(part) + 1]; ++i) {
       counter.share(data[i], recode, span, n_functions, places, price, out + static_cast<std::size_t>(data.arcs[i]) * n_functions);
       tick();
     }
-  };
-  std::visit(
-      [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
-        if constexpr (std::is_same_v<Family, PlacedPatterns>)
-          throw std::invalid_argument("patterns at fixed places are not counted in lattices");
-        else if constexpr (kHasTable<Family> || !kIsTable<Stored>)
-          run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
-            share(family, stored, cuts[static_cast<std::size_t>(part)], cuts[static_cast<std::size_t>(part) + 1]);
-          });
-      },
-      family_, store_);
+  });
 }
 
 }  // namespace treille

@@ -1,12 +1,12 @@
 #include <algorithm>
-#include <utility>
+#include <optional>
+#include <variant>
 #include <vector>
 
 #include "features/dictionary_fit.hpp"
 #include "parallel.hpp"
 #include "text/pattern_features.hpp"
 #include "text/pattern_occurrences.hpp"
-#include "text/pattern_values.hpp"
 
 namespace treille {
 namespace {
@@ -118,51 +118,47 @@ void PatternFeatures::contributions(const Sequences& data, std::span<const std::
   std::fill_n(out, data.symbols.size() * n_functions, 0.0);
   const auto cuts = shares(data, threads);
   expect(data.size());
-  std::visit(
-      [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
-        if constexpr (kHasTable<Family> || !kIsTable<Stored>)
-          run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
-            const PatternValues<Family> values(family, counts_);
-            std::vector<std::int32_t> symbols;
-            std::vector<double> sums(counts_ == Counts::raw ? 0 : size(), 0.0);
-            [[maybe_unused]] std::optional<TableShares> table;
-            if constexpr (std::is_same_v<Family, GappedKmerPatterns> && kIsTable<Stored>)
-              if (counts_ == Counts::raw) table.emplace(family, stored, alphabet_size_, weights, n_functions, data.symbols.size());
-            for (std::size_t i = cuts[static_cast<std::size_t>(part)]; i < cuts[static_cast<std::size_t>(part) + 1]; ++i) {
-              const auto sequence = data[i];
-              symbols.resize(sequence.size());
-              std::transform(sequence.begin(), sequence.end(), symbols.begin(),
-                             [&](std::int32_t s) { return recode[static_cast<std::size_t>(s)]; });
-              double* const to = out + static_cast<std::size_t>(data.offsets[i]) * n_functions;
-              if (table && table->add(Symbols(symbols), to)) {
-                tick();
-                continue;
-              }
-              const auto visit_known = [&](auto&& visit) {
-                each_occurrence(values.summed(), Symbols(symbols),
-                                [&](const std::int32_t* cells, int n, double value, const std::size_t* places, std::size_t n_places) {
-                                  poll();
-                                  const std::uint32_t id = find_pattern(family, stored, alphabet_size_, cells, n);
-                                  if (id != kNoPattern) visit(id, cells, value, places, n_places);
-                                });
-              };
-              if (!sums.empty())
-                visit_known(
-                    [&](std::uint32_t id, const std::int32_t*, double value, const std::size_t*, std::size_t) { sums[id] += value; });
-              visit_known([&](std::uint32_t id, const std::int32_t* cells, double value, const std::size_t* places, std::size_t n_places) {
-                if (!sums.empty()) value *= values.of(sums[id], cells) / sums[id];
-                for (std::size_t f = 0; f < n_functions; ++f) {
-                  const double each = value * weights[id * n_functions + f] / static_cast<double>(n_places);
-                  for (std::size_t j = 0; j < n_places; ++j) to[places[j] * n_functions + f] += each;
-                }
-              });
-              if (!sums.empty())
-                visit_known([&](std::uint32_t id, const std::int32_t*, double, const std::size_t*, std::size_t) { sums[id] = 0; });
-              tick();
-            }
-          });
-      },
-      family_, store_);
+  run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
+    const PatternValues values(family_, counts_);
+    const auto* const kmers = std::get_if<GappedKmerPatterns>(&family_);
+    const auto* const addresses = std::get_if<PatternTable>(&store_);
+    std::optional<TableShares> table;
+    if (kmers != nullptr && addresses != nullptr && counts_ == Counts::raw)
+      table.emplace(*kmers, *addresses, alphabet_size_, weights, n_functions, data.symbols.size());
+    std::vector<std::int32_t> symbols;
+    std::vector<std::uint32_t> known;                               // ids of the occurrences in the sequence
+    std::vector<double> sums(counts_ == Counts::raw ? 0 : size());  // of the occurrences, by id
+    for (std::size_t i = cuts[static_cast<std::size_t>(part)]; i < cuts[static_cast<std::size_t>(part) + 1]; ++i) {
+      const auto sequence = data[i];
+      symbols.resize(sequence.size());
+      std::transform(sequence.begin(), sequence.end(), symbols.begin(),
+                     [&](std::int32_t s) { return recode[static_cast<std::size_t>(s)]; });
+      double* const to = out + static_cast<std::size_t>(data.offsets[i]) * n_functions;
+      tick();
+      if (table && table->add(Symbols(symbols), to)) continue;
+      if (!sums.empty())
+        each_occurrence(values.summed(), Symbols(symbols), [&](const std::int32_t* cells, int n, double value, auto...) {
+          poll();
+          const std::uint32_t id = find(cells, n);
+          if (id == kNoPattern) return;
+          sums[id] += value;
+          known.push_back(id);
+        });
+      each_occurrence(values.summed(), Symbols(symbols),
+                      [&](const std::int32_t* cells, int n, double value, const std::size_t* places, std::size_t n_places) {
+                        poll();
+                        const std::uint32_t id = find(cells, n);
+                        if (id == kNoPattern) return;
+                        if (!sums.empty()) value *= values.of(sums[id], cells) / sums[id];
+                        for (std::size_t f = 0; f < n_functions; ++f) {
+                          const double each = value * weights[id * n_functions + f] / static_cast<double>(n_places);
+                          for (std::size_t j = 0; j < n_places; ++j) to[places[j] * n_functions + f] += each;
+                        }
+                      });
+      for (const std::uint32_t id : known) sums[id] = 0;
+      known.clear();
+    }
+  });
 }
 
 }  // namespace treille

@@ -10,116 +10,119 @@
 #include "parallel.hpp"
 #include "symbol_type.hpp"
 #include "text/pattern_counter.hpp"
+#include "text/pattern_occurrences.hpp"
 #include "text/pattern_table.hpp"
-#include "text/pattern_values.hpp"
 
 namespace treille {
 namespace {
 
-// Reads sequences first..last-1 and writes their rows. `resolve(entry, cells)` gives a pattern's id, or kAbsent to leave it out.
-template <class Family, class Dictionary, class Resolve>
-void scan(const PatternValues<Family>& values, const Sequences& data, std::span<const std::int32_t> recode, std::size_t first,
-          std::size_t last, const Dictionary& dictionary, Resolve&& resolve, RowPart& part, double* sq_norms) {
-  PatternCounter counter;
-  std::vector<std::int32_t> symbols;
+template <class Store>
+constexpr bool kIsTable = std::is_same_v<std::remove_cvref_t<Store>, PatternTable>;
+
+// The distinct patterns of one example after another.
+class PatternReader {
+ public:
+  PatternReader(const PatternFamily& family, std::span<const std::int32_t> recode) : family_(family), recode_(recode) {}
+
+  const PatternCounter& read(std::span<const std::int32_t> sequence) {
+    symbols_.resize(sequence.size());
+    std::transform(sequence.begin(), sequence.end(), symbols_.begin(),
+                   [&](std::int32_t s) { return recode_[static_cast<std::size_t>(s)]; });
+    counter_.clear();
+    add_patterns(family_, Symbols(symbols_), 1.0, counter_);
+    return counter_;
+  }
+
+  const PatternCounter& read(const Lattice& x) {
+    counter_.clear();
+    if (std::holds_alternative<PlacedPatterns>(family_))
+      throw std::invalid_argument("patterns at fixed places are not counted in lattices");
+    if (const auto* const gappy = std::get_if<GappyPatterns>(&family_)) {
+      std::vector<std::int32_t> cells(static_cast<std::size_t>(gappy->n));
+      const GramSpan span{gappy->n, gappy->n, gappy->max_gap, gappy->max_total_gap, gappy->decay, gappy->contiguous};
+      grams_.count(x, recode_, span, [&](const std::int32_t* symbols, int n, double value) {
+        std::transform(symbols, symbols + n, cells.begin(), [](std::int32_t s) { return s + 1; });
+        counter_.add(cells.data(), n, value);
+      });
+    } else {
+      const int width = std::visit([](const auto& family) { return family.width(); }, family_);
+      grams_.count(x, recode_, {width, width}, [&](const std::int32_t* window, int n, double expected) {
+        add_patterns(family_, Symbols(window, static_cast<std::size_t>(n)), expected, counter_);
+      });
+    }
+    return counter_;
+  }
+
+ private:
+  const PatternFamily& family_;
+  std::span<const std::int32_t> recode_;
+  std::vector<std::int32_t> symbols_;
+  PrefixCounter grams_;
+  PatternCounter counter_;
+};
+
+template <class Data>
+constexpr bool kExpected = std::is_same_v<Data, Lattices>;
+
+// Reads examples first..last-1 and writes their rows. `resolve(entry, cells)` gives a pattern's id, or kNoPattern to leave it out.
+template <class Data, class Stored, class Resolve>
+void scan(const PatternValues& values, const Data& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
+          const Stored& stored, Resolve&& resolve, RowPart& part, double* sq_norms) {
+  PatternReader reader(values.summed(), recode);
   for (std::size_t i = first; i < last; ++i) {
-    const auto sequence = data[i];
-    symbols.resize(sequence.size());
-    std::transform(sequence.begin(), sequence.end(), symbols.begin(), [&](std::int32_t s) { return recode[static_cast<std::size_t>(s)]; });
-    counter.clear();
-    values.summed().emit(Symbols(symbols), [&](const std::int32_t* cells, int n, double value) { counter.add(cells, n, value); });
+    const PatternCounter& counter = reader.read(data[i]);
     const auto& entries = counter.entries();
     sq_norms[i] = 0;
-    for (std::size_t k = 0; k < std::min(kAhead, entries.size()); ++k) dictionary.prefetch_slot(entries[k].tag);
+    if constexpr (!kIsTable<Stored>)
+      for (std::size_t k = 0; k < std::min(kAhead, entries.size()); ++k) stored.prefetch_slot(entries[k].tag);
     for (std::size_t k = 0; k < entries.size(); ++k) {
-      if (k + kAhead < entries.size()) dictionary.prefetch_slot(entries[k + kAhead].tag);
-      if (k + kAheadGram < entries.size()) dictionary.prefetch_gram(entries[k + kAheadGram].tag);
+      if constexpr (!kIsTable<Stored>) {
+        if (k + kAhead < entries.size()) stored.prefetch_slot(entries[k + kAhead].tag);
+        if (k + kAheadGram < entries.size()) stored.prefetch_gram(entries[k + kAheadGram].tag);
+      }
+      if (kExpected<Data> && entries[k].value == 0) continue;  // values that cancel
       const std::int32_t* const cells = counter.cells(entries[k]);
-      const double value = values.of(entries[k].value, cells);
+      const double value = kExpected<Data> ? values.of_expected(entries[k].value, cells) : values.of(entries[k].value, cells);
       sq_norms[i] += value * value;
       const std::uint32_t id = resolve(entries[k], cells);
-      if (id != Dictionary::kAbsent) part.add(id, value);
+      if (id != kNoPattern) part.add(id, value);
     }
     part.end_row();
   }
 }
 
 // Gives every pattern an id, and counts the examples that hold it.
-template <class Symbol>
-class Keeper {
- public:
-  Keeper(NGramDictionary<Symbol>& dictionary, int width) : dictionary_(dictionary), narrow_(static_cast<std::size_t>(width)) {}
-  std::uint32_t operator()(const PatternCounter::Entry& entry, const std::int32_t* cells) {
-    std::copy(cells, cells + entry.n, narrow_.begin());
-    const std::uint32_t id = dictionary_.insert(entry.tag, narrow_.data(), entry.n);
-    dictionary_.count(id, 1);
-    return id;
-  }
-
- private:
-  NGramDictionary<Symbol>& dictionary_;
-  std::vector<Symbol> narrow_;
-};
-
-template <class Symbol, class Family>
-NGramDictionary<Symbol> fit_dictionary(const Family& family, const Sequences& data, std::span<const std::int32_t> recode, int threads,
-                                       RowsWithNorms& rows, Counts counts) {
-  const PatternValues<Family> values(family, counts);
+template <class Symbol, class Data>
+NGramDictionary<Symbol> fit_dictionary(const PatternFamily& family, int width, bool mixed, const Data& data,
+                                       std::span<const std::int32_t> recode, int threads, RowsWithNorms& rows, Counts counts) {
+  const PatternValues values(family, counts);
   auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowPart& part) {
-    scan(values, data, recode, first, last, mine, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
+    std::vector<Symbol> narrow(static_cast<std::size_t>(width));
+    const auto keep = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
+      std::copy(cells, cells + entry.n, narrow.begin());
+      const std::uint32_t id = mine.insert(entry.tag, narrow.data(), entry.n);
+      mine.count(id, 1);
+      return id;
+    };
+    scan(values, data, recode, first, last, mine, keep, part, rows.sq_norms.data());
   };
-  return fit_shares<Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
+  return fit_shares<Symbol>(data, threads, width, mixed, rows.sq_norms, rows.entries, scan_share);
 }
 
-// Patterns of one lattice, in place of family.emit.
-template <class Family>
-void emit(const Family& family, const Lattice& x, std::span<const std::int32_t> recode, PrefixCounter& grams, PatternCounter& counter) {
-  if constexpr (std::is_same_v<Family, GappyPatterns>) {
-    const GramSpan span{family.n, family.n, family.max_gap, family.max_total_gap, family.decay, family.contiguous};
-    std::vector<std::int32_t> cells(static_cast<std::size_t>(family.n));
-    grams.count(x, recode, span, [&](const std::int32_t* symbols, int n, double value) {
-      std::transform(symbols, symbols + n, cells.begin(), [](std::int32_t s) { return s + 1; });
-      counter.add(cells.data(), n, value);
-    });
-  } else if constexpr (std::is_same_v<Family, PlacedPatterns>) {
-    throw std::invalid_argument("patterns at fixed places are not counted in lattices");
-  } else {
-    grams.count(x, recode, {family.width(), family.width()}, [&](const std::int32_t* window, int n, double expected) {
-      family.emit(Symbols(window, static_cast<std::size_t>(n)),
-                  [&](const std::int32_t* cells, int width, double value) { counter.add(cells, width, expected * value); });
-    });
-  }
-}
-
-// The same for lattices. Values that cancel have no entry.
-template <class Family, class Resolve>
-void scan(const PatternValues<Family>& values, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first,
-          std::size_t last, Resolve&& resolve, RowPart& part, double* sq_norms) {
-  PrefixCounter grams;
-  PatternCounter counter;
-  for (std::size_t i = first; i < last; ++i) {
-    counter.clear();
-    emit(values.summed(), data[i], recode, grams, counter);
-    sq_norms[i] = 0;
-    for (const PatternCounter::Entry& entry : counter.entries()) {
-      if (entry.value == 0) continue;
-      const double value = values.of_expected(entry.value, counter.cells(entry));
-      sq_norms[i] += value * value;
-      const std::uint32_t id = resolve(entry, counter.cells(entry));
-      if (id != NGramDictionary<std::int32_t>::kAbsent) part.add(id, value);
-    }
-    part.end_row();
-  }
-}
-
-template <class Symbol, class Family>
-NGramDictionary<Symbol> fit_dictionary(const Family& family, const Lattices& data, std::span<const std::int32_t> recode, int threads,
-                                       RowsWithNorms& rows, Counts counts) {
-  const PatternValues<Family> values(family, counts);
-  auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowPart& part) {
-    scan(values, data, recode, first, last, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
+// A dictionary of the patterns in symbols wide enough for the largest cell.
+template <class Data>
+auto fit_narrow(const PatternFamily& family, std::int64_t longest, const Data& data, std::span<const std::int32_t> recode,
+                std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts) {
+  struct Shape {
+    int width;
+    bool mixed;
+    std::int64_t largest;
   };
-  return fit_shares<Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
+  const Shape shape =
+      std::visit([&](const auto& f) { return Shape{f.width(), f.mixed(), f.largest_cell(alphabet_size, longest)}; }, family);
+  return with_symbol_type(shape.largest + 1, [&](auto symbol) -> PatternStore {
+    return fit_dictionary<decltype(symbol)>(family, shape.width, shape.mixed, data, recode, threads, rows, counts);
+  });
 }
 
 std::int64_t longest(const Sequences& data) {
@@ -132,28 +135,21 @@ std::int64_t longest(const Sequences& data) {
 
 PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
                                      std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts) {
-  return std::visit(
-      [&]<class Family>(const Family& f) {
-        if constexpr (kHasTable<Family>) {
+  auto table = std::visit(
+      [&]<class Family>(const Family& f) -> std::optional<PatternTable> {
+        if constexpr (kHasTable<Family>)
           if (const std::size_t size = table_size(f, alphabet_size, static_cast<double>(data.symbols.size())); size > 0)
-            return PatternFeatures(family, fit_table(f, size, alphabet_size, data, recode, threads, rows, counts), alphabet_size, counts);
-        }
-        return with_symbol_type(f.largest_cell(alphabet_size, longest(data)) + 1, [&](auto symbol) {
-          return PatternFeatures(family, fit_dictionary<decltype(symbol)>(f, data, recode, threads, rows, counts), alphabet_size, counts);
-        });
+            return fit_table(f, size, alphabet_size, data, recode, threads, rows, counts);
+        return std::nullopt;
       },
       family);
+  if (table) return {family, std::move(*table), alphabet_size, counts};
+  return {family, fit_narrow(family, longest(data), data, recode, alphabet_size, threads, rows, counts), alphabet_size, counts};
 }
 
 PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Lattices& data, std::span<const std::int32_t> recode,
                                      std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts) {
-  return std::visit(
-      [&]<class Family>(const Family& f) {
-        return with_symbol_type(f.largest_cell(alphabet_size, 0) + 1, [&](auto symbol) {
-          return PatternFeatures(family, fit_dictionary<decltype(symbol)>(f, data, recode, threads, rows, counts), alphabet_size, counts);
-        });
-      },
-      family);
+  return {family, fit_narrow(family, 0, data, recode, alphabet_size, threads, rows, counts), alphabet_size, counts};
 }
 
 std::optional<PatternFamilies> PatternFeatures::families() const {
@@ -216,39 +212,62 @@ PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std:
 }
 
 RowsWithNorms PatternFeatures::transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const {
-  return std::visit(
-      [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
-        RowsWithNorms rows;
+  RowsWithNorms rows;
+  const PatternValues values(family_, counts_);
+  std::visit(
+      [&]<class Stored>(const Stored& stored) {
         if constexpr (!kIsTable<Stored>) {
-          const PatternValues<Family> values(family, counts_);
           auto find = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) { return stored.find(entry.tag, cells, entry.n); };
           auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
             scan(values, data, recode, first, last, stored, find, part, rows.sq_norms.data());
           };
           rows.entries = join_parts(scan_shares(data, threads, rows.sq_norms, scan_share), {}, stored.size());
-        } else if constexpr (kHasTable<Family>) {
-          rows = transform_table(family, stored, alphabet_size_, data, recode, threads, counts_);
+        } else {
+          std::visit(
+              [&]<class Family>(const Family& family) {
+                if constexpr (kHasTable<Family>) rows = transform_table(family, stored, alphabet_size_, data, recode, threads, counts_);
+              },
+              family_);
         }
-        return rows;
       },
-      family_, store_);
+      store_);
+  return rows;
 }
 
 RowsWithNorms PatternFeatures::transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
-  return std::visit(
-      [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
-        RowsWithNorms rows;
-        const PatternValues<Family> values(family, counts_);
-        const auto resolve = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
-          return find_pattern(family, stored, alphabet_size_, cells, entry.n);
-        };
+  RowsWithNorms rows;
+  const PatternValues values(family_, counts_);
+  const auto resolve = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) { return find(cells, entry.n); };
+  std::visit(
+      [&](const auto& stored) {
         auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
-          scan(values, data, recode, first, last, resolve, part, rows.sq_norms.data());
+          scan(values, data, recode, first, last, stored, resolve, part, rows.sq_norms.data());
         };
         rows.entries = join_parts(scan_shares(data, threads, rows.sq_norms, scan_share), {}, size());
-        return rows;
       },
-      family_, store_);
+      store_);
+  return rows;
+}
+
+std::uint32_t PatternFeatures::find(const std::int32_t* cells, int n) const {
+  const auto in_table = [&](const PatternTable& table) {
+    return std::visit(
+        [&]<class Family>([[maybe_unused]] const Family& family) {
+          if constexpr (kHasTable<Family>)
+            if (std::all_of(cells, cells + n, [&](std::int32_t cell) { return cell <= alphabet_size_; }))
+              if (const std::uint32_t rank = table.rank[family.address(cells, alphabet_size_)]; rank < table.addresses.size()) return rank;
+          return kNoPattern;
+        },
+        family_);
+  };
+  return std::visit(
+      [&](const auto& stored) {
+        if constexpr (kIsTable<decltype(stored)>)
+          return in_table(stored);
+        else
+          return stored.find(pattern_tag(cells, n), cells, n);
+      },
+      store_);
 }
 
 std::size_t PatternFeatures::size() const {

@@ -23,13 +23,16 @@
 
 namespace treille {
 
-using PatternFamily = std::variant<GappyPatterns, WildcardPatterns, PlacedPatterns, GappedKmerPatterns, MismatchPatterns>;
+constexpr std::uint32_t kNoPattern = NGramDictionary<std::int32_t>::kAbsent;
 
 // A table of all possible patterns by address: rank[address] is the id, or 2^32 - 1.
 struct PatternTable {
   Array<std::uint32_t> rank;
   Array<std::uint32_t> addresses;  // by id
 };
+
+using PatternStore =
+    std::variant<NGramDictionary<std::uint8_t>, NGramDictionary<std::uint16_t>, NGramDictionary<std::int32_t>, PatternTable>;
 
 // Families as compaction takes them (features/helmert_basis.hpp).
 struct PatternFamilies {
@@ -72,12 +75,14 @@ class PatternFeatures {
   std::vector<std::int32_t> lengths() const;
 
  private:
-  using Store = std::variant<NGramDictionary<std::uint8_t>, NGramDictionary<std::uint16_t>, NGramDictionary<std::int32_t>, PatternTable>;
-  PatternFeatures(const PatternFamily& family, Store store, std::int32_t alphabet_size, Counts counts)
+  // The id of a pattern, or kNoPattern.
+  std::uint32_t find(const std::int32_t* cells, int n) const;
+
+  PatternFeatures(const PatternFamily& family, PatternStore store, std::int32_t alphabet_size, Counts counts)
       : family_(family), store_(std::move(store)), alphabet_size_(alphabet_size), counts_(counts) {}
 
   PatternFamily family_;
-  Store store_;
+  PatternStore store_;
   std::int32_t alphabet_size_;
   Counts counts_;
 };

@@ -14,6 +14,7 @@
 #include "memory.hpp"
 #include "text/pattern_counter.hpp"
 #include "text/pattern_features.hpp"
+#include "text/pattern_occurrences.hpp"
 
 namespace treille {
 
@@ -112,7 +113,7 @@ class TableReader {
   template <class Use>
   void read_unknown(Use&& use) {
     counter_.clear();
-    family_.emit(Symbols(sequence_), [&](const std::int32_t* cells, int n, double value) { counter_.add(cells, n, value); });
+    add_patterns(family_, Symbols(sequence_), 1.0, counter_);
     for (const auto& entry : counter_.entries()) {
       const std::int32_t* cells = counter_.cells(entry);
       const bool seen = std::all_of(cells, cells + entry.n, [&](std::int32_t cell) { return cell <= base_; });

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "interrupt.hpp"
@@ -396,5 +398,7 @@ struct MismatchPatterns {
     std::vector<std::uint32_t> powers_;
   };
 };
+
+using PatternFamily = std::variant<GappyPatterns, WildcardPatterns, PlacedPatterns, GappedKmerPatterns, MismatchPatterns>;
 
 }  // namespace treille
