@@ -69,15 +69,12 @@ void bind_kernel_learning(nb::module_& m) {
         const int inside = K == 1 ? threads : 1;
         const SquaredL1Options options{loss_of(loss), trace, has_bias, ridge, tol, max_epochs, inside};
         std::vector<SquaredL1Solution> solutions(K);
-        PythonPoll polled(std::move(poll));
-        {
-          nb::gil_scoped_release release;
+        watched(std::move(poll), [&](PythonPoll& polled) {
           solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
             SquaredL1 solver(columns, view(y[k]), view(C), options, monitor);
             solutions[k] = u.empty() ? solver.solve({}, 0.0, {}) : solver.solve(view(u[k]), intercepts.data()[k], view(beta[k]));
           });
-        }
-        polled.raise();
+        });
         std::vector<SquaredL1Answer> answers;
         for (auto& s : solutions)
           answers.push_back({give(s.u), give(s.beta), give(s.scores), s.b, s.primal, s.dual, s.epochs, name(s.status)});
