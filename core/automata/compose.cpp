@@ -7,10 +7,10 @@
 #include "automata/algorithms.hpp"
 #include "automata/assembly.hpp"
 #include "automata/connect.hpp"
-#include "automata/hash_index.hpp"
 #include "automata/in_range.hpp"
 #include "automata/semiring.hpp"
 #include "interrupt.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 namespace {
@@ -54,21 +54,22 @@ class Triples {
   }
 
   State number(std::uint64_t key) {
-    const State before = index_.size();
-    const State found = index_.find_or_add(hash(key), [](State) { return true; });
-    if (index_.size() > before) keys_.push_back(key);
-    return found;
+    const auto is_key = [&](std::uint32_t other) { return keys_[other] == key; };
+    return static_cast<State>(index_.find_or_add(tag(key), is_key, [&] {
+      check_room(keys_.size());
+      keys_.push_back(key);
+    }));
   }
 
-  void prefetch(std::uint64_t key) const { index_.prefetch(hash(key)); }
+  void prefetch(std::uint64_t key) const { index_.prefetch(tag(key)); }
 
-  State size() const { return index_.size(); }
+  State size() const { return static_cast<State>(keys_.size()); }
   std::uint64_t operator[](State number) const { return keys_[number]; }
 
  private:
-  static std::uint64_t hash(std::uint64_t key) { return (key ^ key >> 31) * 0x9E3779B97F4A7C15u; }  // one to one: no key is compared
+  static std::uint32_t tag(std::uint64_t key) { return tag_of((key ^ key >> 31) * 0x9E3779B97F4A7C15u); }
 
-  HashIndex index_;
+  TagIndex index_{"states"};
   Array<std::uint64_t> keys_;
 };
 

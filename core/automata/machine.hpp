@@ -2,7 +2,9 @@
 // A weighted transducer, immutable once built: states 0..size()-1, the arcs of a state side by side.
 
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
@@ -14,6 +16,11 @@ using State = std::int32_t;
 using Label = std::int32_t;
 constexpr Label kEpsilon = 0;   // the label of the empty string
 constexpr State kNoState = -1;  // the start of the machine that accepts nothing
+
+// Refuses a state that is added to n others where its number is not a State.
+inline void check_room(std::size_t n) {
+  if (n >= std::numeric_limits<State>::max()) throw std::length_error("the result has more than 2^31 - 1 states");
+}
 
 template <class W>
 struct BasicArc {

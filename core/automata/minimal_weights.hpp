@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "automata/hash_index.hpp"
 #include "automata/string_trie.hpp"
 #include "memory.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 
@@ -65,12 +65,11 @@ class WeightAutomaton {
     return *found == label ? arcs_.data() + (found - labels_.data()) : nullptr;
   }
 
-  std::uint32_t add(const ClassWeight& final, std::span<const WeightArc> arcs) {
+  void add(const ClassWeight& final, std::span<const WeightArc> arcs) {
     arcs_.insert(arcs_.end(), arcs.begin(), arcs.end());
     for (const WeightArc& arc : arcs) labels_.push_back(arc.label);
     offsets_.push_back(arcs_.size());
     finals_.push_back(final);
-    return static_cast<std::uint32_t>(finals_.size() - 1);
   }
   void begin_at(std::uint32_t start, const ClassWeight& entry) {
     start_ = start;
@@ -171,9 +170,7 @@ class WeightMinimizer {
       hash = mix(hash, std::uint64_t{static_cast<std::uint32_t>(arc.label)} << 32 | arc.target);
       hash = mix(hash, rounded(arc.weight) ^ static_cast<std::uint32_t>(arc.cls));
     }
-    const auto state = static_cast<std::uint32_t>(
-        index_.find_or_add(hash, [&](std::int32_t other) { return same(static_cast<std::uint32_t>(other), final); }));
-    return state < out_.size() ? state : out_.add(final, arcs_);
+    return index_.find_or_add(tag_of(hash), [&](std::uint32_t other) { return same(other, final); }, [&] { out_.add(final, arcs_); });
   }
 
   bool same(std::uint32_t state, const ClassWeight& final) const {
@@ -192,7 +189,7 @@ class WeightMinimizer {
   Array<std::uint32_t> ends_here_;  // by state of the trie, the string that ends there
   Array<Merged> merged_;
   std::vector<WeightArc> arcs_;  // of the state at hand
-  HashIndex index_;
+  TagIndex index_{"states"};
   WeightAutomaton out_;
 };
 

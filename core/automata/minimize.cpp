@@ -7,12 +7,12 @@
 #include "automata/algorithms.hpp"
 #include "automata/assembly.hpp"
 #include "automata/connect.hpp"
-#include "automata/hash_index.hpp"
 #include "automata/in_range.hpp"
 #include "automata/require_acyclic.hpp"
 #include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
 #include "interrupt.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 namespace {
@@ -60,27 +60,24 @@ class Classes {
       hash = mix(hash, static_cast<std::uint64_t>(arc->input) << 32 | static_cast<std::uint32_t>(arc->output));
       hash = mix(mix(hash, static_cast<std::uint64_t>(arc->target)), cell<S>(arc->weight));
     }
-    const State next = index_.size();
-    of_[s] = index_.find_or_add(hash, [&](State other) {
-      return (finals_[other] == final_weight) && std::equal(arcs_.begin() + static_cast<std::ptrdiff_t>(offsets_[other]),
-                                                            arcs_.begin() + static_cast<std::ptrdiff_t>(offsets_[other + 1]),
-                                                            arcs_.begin() + first, arcs_.end(), [](const auto& a, const auto& b) {
-                                                              return a.input == b.input && a.output == b.output && a.target == b.target &&
-                                                                     cell<S>(a.weight) == cell<S>(b.weight);
-                                                            });
-    });
-    factors_[s] = factor;
-    if (of_[s] == next) {
+    const std::span<const BasicArc<W>> added(arcs_.begin() + first, arcs_.end());
+    const auto is_same = [&](std::uint32_t other) {
+      const std::span<const BasicArc<W>> known(arcs_.begin() + offsets_[other], arcs_.begin() + offsets_[other + 1]);
+      return finals_[other] == final_weight && std::ranges::equal(known, added, [](const auto& a, const auto& b) {
+               return a.input == b.input && a.output == b.output && a.target == b.target && cell<S>(a.weight) == cell<S>(b.weight);
+             });
+    };
+    of_[s] = static_cast<State>(index_.find_or_add(tag_of(hash), is_same, [&] {
       offsets_.push_back(static_cast<std::int64_t>(arcs_.size()));
       finals_.push_back(final_weight);
-    } else {
-      arcs_.resize(static_cast<std::size_t>(first));
-    }
+    }));
+    factors_[s] = factor;
+    arcs_.resize(static_cast<std::size_t>(offsets_.back()));
   }
 
   // The last class is the start's: no other has strings as long. The numbers are turned round, and the start takes its factor.
   MachineOf<S> laid_out() const {
-    const State n = index_.size();
+    const auto n = static_cast<State>(finals_.size());
     const State start = machine_.start();
     if (of_[start] == kNoState) return {};
     BasicAssembly<W> out(n, static_cast<std::int64_t>(arcs_.size()));
@@ -98,7 +95,7 @@ class Classes {
   const MachineOf<S>& machine_;
   std::vector<State> of_;
   std::vector<W> factors_;
-  HashIndex index_;
+  TagIndex index_{"states"};
   Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
   Array<BasicArc<W>> arcs_;
   Array<W> finals_;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "automata/hash_index.hpp"
 #include "automata/semiring.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 

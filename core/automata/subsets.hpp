@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "automata/hash_index.hpp"
 #include "automata/machine.hpp"
 #include "automata/rounding.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 
@@ -65,7 +65,7 @@ class Subsets {
     }
   }
 
-  State size() const { return index_.size(); }
+  State size() const { return static_cast<State>(index_.size()); }
   std::span<const Item> operator[](State subset) const {
     return {items_.data() + offsets_[subset], static_cast<std::size_t>(offsets_[subset + 1] - offsets_[subset])};
   }
@@ -114,31 +114,25 @@ class Subsets {
 
   // The number of the subset that stands at the end of the items; they are taken away again where it is known.
   State number() {
-    const auto first = static_cast<std::size_t>(offsets_.back()), size = items_.size() - first;
-    if (size == 1) {
-      State& known = singles_[items_[first].state];
-      if (known != kNoState) {
-        items_.resize(first);
-        return known;
-      }
-      offsets_.push_back(static_cast<std::int64_t>(items_.size()));
-      return known = index_.add();
+    const auto first = static_cast<std::size_t>(offsets_.back());
+    const std::span<const Item> added = std::span<const Item>(items_).subspan(first);
+    State* const single = added.size() == 1 ? &singles_[added[0].state] : nullptr;
+    State found = single == nullptr ? kNoState : *single;
+    if (found == kNoState) {
+      std::uint64_t hash = added.size();
+      for (const Item& item : added) hash = mix(mix(hash, static_cast<std::uint64_t>(item.state)), cell<S>(item.residual, cell_bits_));
+      const auto is_same = [&](std::uint32_t other) {
+        return std::ranges::equal((*this)[static_cast<State>(other)], added, [&](const Item& a, const Item& b) {
+          return a.state == b.state && cell<S>(a.residual, cell_bits_) == cell<S>(b.residual, cell_bits_);
+        });
+      };
+      found = static_cast<State>(index_.find_or_add(tag_of(hash), is_same, [&] {
+        check_room(index_.size());
+        offsets_.push_back(static_cast<std::int64_t>(items_.size()));
+      }));
+      if (single != nullptr) *single = found;
     }
-    std::uint64_t hash = size;
-    for (std::size_t k = first; k < items_.size(); ++k)
-      hash = mix(mix(hash, static_cast<std::uint64_t>(items_[k].state)), cell<S>(items_[k].residual, cell_bits_));
-    const State next = index_.size();
-    const State found = index_.find_or_add(hash, [&](State other) {
-      const auto known = (*this)[other];
-      return std::equal(known.begin(), known.end(), items_.begin() + static_cast<std::ptrdiff_t>(first), items_.end(),
-                        [&](const Item& a, const Item& b) {
-                          return a.state == b.state && cell<S>(a.residual, cell_bits_) == cell<S>(b.residual, cell_bits_);
-                        });
-    });
-    if (found == next)
-      offsets_.push_back(static_cast<std::int64_t>(items_.size()));
-    else
-      items_.resize(first);
+    items_.resize(static_cast<std::size_t>(offsets_.back()));
     return found;
   }
 
@@ -147,7 +141,7 @@ class Subsets {
   PairCodes codes_;
   Array<Step> steps_;  // the arcs of all states, side by side as the machine has them
   std::vector<State> singles_;
-  HashIndex index_;
+  TagIndex index_{"subsets"};
   Array<Item> items_;
   Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
   std::vector<Step> found_;

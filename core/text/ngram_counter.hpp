@@ -2,14 +2,13 @@
 // Counts the distinct n-grams of one sequence, exactly. Expected O(1) a window; each gram met again is confirmed, n symbols, eight bytes
 // at a time.
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "features/ngram_dictionary.hpp"
 #include "interrupt.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 
@@ -55,16 +54,13 @@ class NGramCounter {
     const std::size_t n = static_cast<std::size_t>(order);
     if (sequence.size() < n) return grams_;
     const std::size_t windows = sequence.size() - n + 1;
-    const int bits = std::clamp(static_cast<int>(std::bit_width(windows + windows / 2)), 4, 32);  // there are fewer than 2^32 windows
-    const int shift = 32 - bits;
-    const std::size_t mask = (std::size_t{1} << bits) - 1;
-    slots_.assign(mask + 1, kEmpty);
+    index_.clear(windows);
     const Symbol* s = sequence.data();
     std::uint64_t h = 0;
     for (std::size_t k = 0; k + 1 < n; ++k) h = hash.push(h, s[k]);
     // When the window before was found again at `twin`, and this one's candidate starts at twin + 1, all symbols but
     // the last are known to agree: copied passages stay linear for long grams, too.
-    std::size_t twin = kEmpty;
+    std::size_t twin = kNone;
     std::size_t last_border = 0;  // before the last symbol of the window
     auto is_border = [&](std::size_t k) { return border >= 0 && static_cast<std::int64_t>(s[k]) == border; };
     for (std::size_t k = 0; k + 2 < n; ++k)
@@ -76,34 +72,27 @@ class NGramCounter {
       h = hash.pop(h, s[i]);
       if (n > 1 && is_border(i + n - 2)) last_border = i + n - 2;
       if (last_border > i) {
-        twin = kEmpty;
+        twin = kNone;
         continue;
       }
-      for (std::size_t at = tag >> shift;; at = (at + 1) & mask) {
-        const std::uint32_t slot = slots_[at];
-        if (slot == kEmpty) {
-          slots_[at] = static_cast<std::uint32_t>(grams_.size());
-          grams_.push_back({tag, static_cast<std::uint32_t>(i), 1});
-          twin = kEmpty;
-          break;
-        }
-        CountedNGram& gram = grams_[slot];
-        if (gram.tag != tag) continue;
-        const bool same =
-            twin != kEmpty && gram.first == twin + 1 ? s[gram.first + n - 1] == s[i + n - 1] : same_symbols(s + gram.first, s + i, n);
-        if (same) {
-          ++gram.count;
-          twin = gram.first;
-          break;
-        }
-      }
+      const auto is_known = [&](std::uint32_t id) {
+        const std::size_t first = grams_[id].first;
+        if (twin != kNone && first == twin + 1 ? s[first + n - 1] != s[i + n - 1] : !same_symbols(s + first, s + i, n)) return false;
+        ++grams_[id].count;
+        twin = first;
+        return true;
+      };
+      index_.find_or_add(tag, is_known, [&] {
+        grams_.push_back({tag, static_cast<std::uint32_t>(i), 1});
+        twin = kNone;
+      });
     }
     return grams_;
   }
 
  private:
-  static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu;
-  std::vector<std::uint32_t> slots_;
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  TagIndex index_{"n-grams"};
   std::vector<CountedNGram> grams_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "interrupt.hpp"
+#include "tag_index.hpp"
 #include "text/ngram_counter.hpp"
 
 namespace treille {
@@ -31,12 +32,7 @@ class PatternCounter {
   };
 
   void clear() {
-    // Few patterns in a large table: empty their slots only.
-    if (entries_.size() * 8 < slots_.size())
-      for (const std::size_t slot : used_) slots_[slot] = kEmpty;
-    else
-      slots_.assign(slots_.size(), kEmpty);
-    used_.clear();
+    index_.clear();
     entries_.clear();
     pool_.clear();
   }
@@ -44,20 +40,16 @@ class PatternCounter {
   void add(const std::int32_t* cells, int n, double value) {
     poll();
     const std::uint32_t tag = pattern_tag(cells, n);
-    std::size_t at = tag >> (32 - bits_);
-    for (;; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at] == kEmpty) break;
-      Entry& entry = entries_[slots_[at]];
-      if (entry.tag == tag && entry.n == n && same_symbols(pool_.data() + entry.first, cells, static_cast<std::size_t>(n))) {
-        entry.value += value;
-        return;
-      }
-    }
-    slots_[at] = static_cast<std::uint32_t>(entries_.size());
-    used_.push_back(at);
-    entries_.push_back({tag, n, pool_.size(), value});
-    pool_.insert(pool_.end(), cells, cells + n);
-    if (entries_.size() * 2 > slots_.size()) grow();
+    const auto add_to = [&](std::uint32_t id) {
+      Entry& entry = entries_[id];
+      const bool same = entry.n == n && same_symbols(pool_.data() + entry.first, cells, static_cast<std::size_t>(n));
+      if (same) entry.value += value;
+      return same;
+    };
+    index_.find_or_add(tag, add_to, [&] {
+      entries_.push_back({tag, n, pool_.size(), value});
+      pool_.insert(pool_.end(), cells, cells + n);
+    });
   }
 
   // By first occurrence; until the next call of clear().
@@ -65,22 +57,7 @@ class PatternCounter {
   const std::int32_t* cells(const Entry& entry) const { return pool_.data() + entry.first; }
 
  private:
-  static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu;
-
-  void grow() {
-    if (++bits_ > 32) throw std::length_error("a sequence with more than 2 billion distinct patterns");
-    slots_.assign(std::size_t{1} << bits_, kEmpty);
-    for (std::size_t e = 0; e < entries_.size(); ++e) {
-      std::size_t at = entries_[e].tag >> (32 - bits_);
-      while (slots_[at] != kEmpty) at = (at + 1) & (slots_.size() - 1);
-      slots_[at] = static_cast<std::uint32_t>(e);
-      used_[e] = at;
-    }
-  }
-
-  int bits_ = 10;
-  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(std::size_t{1} << 10, kEmpty);
-  std::vector<std::size_t> used_;
+  TagIndex index_{"patterns", 25};
   std::vector<Entry> entries_;
   std::vector<std::int32_t> pool_;
 };

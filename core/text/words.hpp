@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "interner.hpp"
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "text/encode.hpp"
@@ -27,7 +27,7 @@ struct WordRules {
   bool alnum;  // only runs of word characters are words
 };
 
-// The words of some texts in the order in which they occur, numbered as they appear first. Open addressing, at most half full.
+// The words of some texts in the order in which they occur, numbered as they appear first.
 class WordList {
  public:
   void add(const Text& text, const WordRules& rules) {
@@ -38,60 +38,23 @@ class WordList {
       for (std::size_t k = 0; k < text.length;) {
         Character c = characters[s[k++]];
         if (c.kind() == CharacterClass::space || (rules.alnum && c.kind() == CharacterClass::other)) continue;
-        std::uint64_t hash = mixed(0, word[0] = c.folded());
+        word[0] = c.folded();
         std::size_t length = 1;
         if (c.kind() == CharacterClass::word)
-          for (; k < text.length && (c = characters[s[k]]).kind() == CharacterClass::word; ++k)
-            hash = mixed(hash, word[length++] = c.folded());
-        symbols.push_back(number({word, length}, hash));
+          for (; k < text.length && (c = characters[s[k]]).kind() == CharacterClass::word; ++k) word[length++] = c.folded();
+        symbols.push_back(static_cast<std::int32_t>(words_.add({word, length})));
       }
     });
   }
 
-  std::size_t size() const { return ends_.size() - 1; }
-  std::u32string_view operator[](std::size_t word) const { return {letters_.data() + ends_[word], ends_[word + 1] - ends_[word]}; }
+  std::size_t size() const { return words_.size(); }
+  std::u32string_view operator[](std::size_t word) const { return {words_[word].data(), words_[word].size()}; }
 
   Array<std::int32_t> symbols;
 
  private:
-  struct Slot {
-    std::uint64_t hash = 0;
-    std::int32_t word = -1;
-  };
-
-  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t c) {
-    hash = (hash ^ c) * 0x9E3779B97F4A7C15u;
-    return hash ^ hash >> 32;
-  }
-
-  std::int32_t number(std::u32string_view word, std::uint64_t hash) {
-    std::size_t at = hash & (slots_.size() - 1);
-    for (; slots_[at].word >= 0; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at].hash != hash) continue;
-      if ((*this)[static_cast<std::size_t>(slots_[at].word)] == word) return slots_[at].word;
-    }
-    const auto fresh = static_cast<std::int32_t>(size());
-    slots_[at] = {hash, fresh};
-    letters_.insert(letters_.end(), word.begin(), word.end());
-    ends_.push_back(letters_.size());
-    if (2 * size() > slots_.size()) grow();
-    return fresh;
-  }
-
-  void grow() {
-    const Array<Slot> old = std::exchange(slots_, Array<Slot>(2 * slots_.size()));
-    for (const Slot& slot : old) {
-      if (slot.word < 0) continue;
-      std::size_t at = slot.hash & (slots_.size() - 1);
-      while (slots_[at].word >= 0) at = (at + 1) & (slots_.size() - 1);
-      slots_[at] = slot;
-    }
-  }
-
-  Array<Slot> slots_ = Array<Slot>(1 << 12);
   std::u32string word_;  // room for the one being read
-  std::vector<char32_t> letters_;
-  std::vector<std::size_t> ends_ = {0};
+  Interner<char32_t> words_;
 };
 
 inline EncodedWords encode_words(std::span<const Text> texts, const WordRules& rules, int threads) {
