@@ -83,7 +83,7 @@ void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
   const double epsilon = 0.2, bound = squared ? std::numeric_limits<double>::infinity() : 1.0;
   const QuadraticShape shape{bound, bound, epsilon, squared ? 0.5 : 0.0};
   double objectives[2];
-  auto solve = [&]<class R>(const R& space, double& objective) {
+  auto solve = [&](const auto& space, double& objective) {
     const DualCDOptions options{bias, 1e-8, 100000, true, false, 1};
     solve_problems(
         space, 1, [&](std::size_t) { return QuadraticLoss(shape, NumberTargets{y, C}); }, {}, options, 2,
@@ -91,7 +91,7 @@ void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
         [&](std::size_t, auto&& solution) {
           check(solution.status == Status::converged && solution.gap() >= 0 && solution.gap() <= 1e-8 * solution.primal);
           std::vector<double> w(m, 0.0);
-          space.write_weights(own_weights<R>(solution.w), w.data(), 1);
+          space.write_weights(solution.w, w.data(), 1);
           double primal = 0.5 * solution.b * solution.b;
           for (const double weight : w) primal += 0.5 * weight * weight;
           for (std::size_t i = 0; i < n; ++i) {
