@@ -31,7 +31,7 @@ from harness import SMOKE, Page, arguments, installed, interleaved, peak_memory,
 from public_sets import data_file
 from treille import solvers
 from treille.io import read_chunks
-from treille.io.sizes import parse_size
+from treille.io.parameters import parse_size
 from treille.kernels import NGram
 from treille.scale import Parts
 

@@ -35,7 +35,7 @@ _registered: dict[tuple[str, str], type[Any]] = {}
 def register(cls: C) -> C:
     """Makes a kernel, solver, estimator, data kind or file format known in this process; usable as a decorator.
 
-    A model with a class of your own can be saved after that, and loaded by any process that registers the class first.
+    A model with your class can be saved after that, and loaded by any process that registers the class first.
 
     >>> import treille
     >>> from treille.kernels import NGram
@@ -102,7 +102,7 @@ def registered_name(group: str, thing: Any) -> str:
 
 
 def known(group: str) -> dict[str, type[Any]]:
-    """Every class of a group by name, those of users first; entry points that cannot be imported are left out.
+    """Every class of a group by name, classes of users first; entry points that cannot be imported are left out.
 
     >>> sorted(known("solvers"))[:2]
     ['BlockMinimization', 'BundleMethod']
@@ -118,7 +118,7 @@ def known(group: str) -> dict[str, type[Any]]:
 
 def _built_in(group: str) -> dict[str, type[Any]]:
     """The classes that the package of a group exports; its other exports, and abstract classes, are none of them."""
-    if group == "formats":  # those of treille are modules, see `treille.io.guess`
+    if group == "formats":  # the formats of treille are modules, see `treille.io.guess`
         return {}
     return _classes(group, tuple(import_module(f"treille.{group}").__all__))
 

@@ -7,7 +7,7 @@ scikit-learn ships no types, so for a type checker its classes are Any, and a da
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self  # part of typing from Python 3.11 on
 
     class BaseEstimator:
         """Parameters by name, and everything that depends on them: clones, grids, what is printed."""
@@ -40,4 +40,6 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin, TransformerMixin
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "OutlierMixin", "RegressorMixin", "TransformerMixin"]
+    Self = Any
+
+__all__ = ["BaseEstimator", "ClassifierMixin", "OutlierMixin", "RegressorMixin", "Self", "TransformerMixin"]

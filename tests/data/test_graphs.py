@@ -332,7 +332,10 @@ def test_labels_for_some_only_are_refused():
     )
     graph = nx.path_graph(3)
     graph.nodes[0]["label"] = "C"
-    assert assert_refused(lambda: Graphs([graph])) == "item 0, node 1: has no 'label', expected one for every node"
+    assert (
+        assert_refused(lambda: Graphs([graph]))
+        == "item 0, node 1: has no 'label', expected one for every node, or for none"
+    )
     graph = nx.path_graph(3)
     graph.edges[0, 1]["weight"] = 2
     assert "item 0, edge 1 to 2: has no 'weight'" in assert_refused(lambda: Graphs([graph]))

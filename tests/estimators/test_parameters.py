@@ -12,7 +12,7 @@ from sklearn.base import clone
 import treille
 from treille.registry import known
 
-ESTIMATORS = {name: cls for name, cls in known("estimators").items() if name not in ("Features", "Tagger")}
+ESTIMATORS = {name: cls for name, cls in known("estimators").items() if name != "Features"}
 SECOND = {
     "SVC": "C",
     "SVR": "C",
@@ -22,7 +22,7 @@ SECOND = {
     "LearnedRidge": "alpha",
 }
 SECOND |= {"SVCCV": "Cs", "SVRCV": "Cs", "LogisticRegressionCV": "Cs", "LearnedSVCCV": "Cs"}
-SECOND |= {"RidgeCV": "alphas", "LearnedRidgeCV": "alphas", "OneClassSVM": "nu"}
+SECOND |= {"RidgeCV": "alphas", "LearnedRidgeCV": "alphas", "OneClassSVM": "nu", "Tagger": "templates"}
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -303,6 +303,18 @@ def test_a_refused_or_interrupted_call_leaves_the_stream_as_it_was(monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", [NGram(2), Subsequence(2)], ids=repr)
+def test_an_interrupt_before_anything_is_learned_arrives_as_such(kernel, monkeypatch):
+    for model in (Perceptron(kernel), Perceptron(kernel).partial_fit(["abc"], ["new"])):
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                "treille.estimators.streams.Stream.learn", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+            )
+            with pytest.raises(KeyboardInterrupt):
+                model.partial_fit(TEXTS, LABELS)
+        assert set(model.partial_fit(TEXTS, LABELS).classes_) >= set(LABELS)
+
+
+@pytest.mark.parametrize("kernel", [NGram(2), Subsequence(2)], ids=repr)
 @pytest.mark.parametrize("labels", [LABELS, LABELS == "cold"], ids=["three", "two"])
 def test_a_stream_continues_from_a_fitted_or_loaded_model(kernel, labels, tmp_path):
     model = Perceptron(kernel, averaged=False).partial_fit(TEXTS[:40], labels[:40])

@@ -25,8 +25,7 @@ TEXT = (
     NGram(2, 1, unit="word+lower", counts="log").weighted("idf").normalized()
     + NGram(5, unit="char+lower", counts="log").weighted("idf").normalized()
 )
-CHARACTERS, BYTES, WORDS = (
-    2 * NGram(5, counts="log").weighted("idf").normalized(),
+BYTES, WORDS = (
     2 * NGram(5, unit="byte", counts="log").weighted("idf").normalized(),
     2 * NGram(2, 1, unit="word", counts="log").weighted("idf").normalized(),
 )
@@ -39,7 +38,7 @@ CHARACTERS, BYTES, WORDS = (
         (pd.Series(["a", "b"], index=[5, 6]), TEXT),
         (np.array(["a", "b"]), TEXT),
         ([], TEXT),
-        (Strings(["a"]), CHARACTERS),
+        (Strings(["a"]), TEXT),  # the same as for a list
         ([b"a", b"b"], BYTES),
         (Strings(["a"], unit="byte"), BYTES),
         ([["a", "b"], ["c"]], WORDS),

@@ -5,7 +5,7 @@ import pytest
 
 import treille
 from treille.data import Graph, Graphs
-from treille.explain import display
+from treille.explain.explanation import page as page_of
 from treille.kernels import Linear, NGram, Subpath, WeisfeilerLehman
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202ertl " + "long" * 500
@@ -36,11 +36,11 @@ def path(tmp_path_factory):
     shown = []
     for kernel, X in kinds:
         model = treille.SVC(kernel).fit(X, [HOSTILE, "b"] * 2)
-        shown.append(display.shown(model.explain_all(X[:1])[0], name=HOSTILE))
+        shown.append(model.explain_all(X[:1])[0].shown(name=HOSTILE))
     sentence = [(word, "NN") for word in [*words, HOSTILE]]
     tagger = treille.Tagger(min_count=1).fit([sentence], [["B-NP"] * len(sentence)])
     page = tmp_path_factory.mktemp("page") / "page.html"
-    page.write_text(display.page(HOSTILE, [*shown, tagger.explain(sentence).shown(name="sentence 1")]), "utf-8")
+    page.write_text(page_of(HOSTILE, [*shown, tagger.explain(sentence).shown(name="sentence 1")]), "utf-8")
     return page
 
 

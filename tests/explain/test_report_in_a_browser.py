@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import treille
-from treille.explain.page import Page
-from treille.explain.report import Source, report_content, write_report
+from treille.explain.page import Page, Source
+from treille.explain.report import report_content, write_report
 from treille.kernels import NGram, Subpath
 
 BAD = [

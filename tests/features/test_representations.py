@@ -162,7 +162,7 @@ def test_representations_of_one_map_are_refused_for_sums_and_centred_kernels(ker
 @pytest.mark.parametrize("kernel", SUMS, ids=repr)
 def test_every_part_of_a_sum_is_compacted(kernel):
     features, rows = kernel.fit_features(kernel.batch(TEXTS))
-    space = RowsSpace(kernel, kernel.batch(TEXTS), features, rows)
+    space = RowsSpace(rows, features)
     problem = Problem(Hinge(), CODES, np.full(len(CODES), 0.3), True, np.array([1, 0]))
     answers = [
         DualCD(shrinking=False, representation=name).solve(problem, space, tol=1e-9, max_epochs=5)

@@ -200,7 +200,7 @@ def outputs(model: Any, X: Any) -> dict[str, Any]:
         if hasattr(model, method):
             found[key] = _plain(getattr(model, method)(X))
     if isinstance(model, Tagger) and model.multiclass == "rest":
-        found["decisions"] = [[decision.score for decision in model.explain(sentence)] for sentence in X]
+        found["decisions"] = [[decision.scores.item() for decision in model.explain(sentence)] for sentence in X]
     return found
 
 

@@ -7,9 +7,25 @@ import numpy as np
 from hypothesis import strategies as st
 
 from machine_twins import slow_paths
+from treille.io import confusion, kaldi
 from treille.io.machine import MachineParts
 
 WORDS = ["vine", "wine", "it's", 'say "so"', "été", "葡萄", "a\\b", "-", "!", "x=y", "#", "0.5", "'em", "\\'"]
+
+
+def parsed_kaldi(text, source, symbols=None):
+    """The lattices of an archive."""
+    return [parts for block in kaldi.blocks(text.split("\n"), source, symbols, None) for parts in block]
+
+
+def parsed_mesh(text, source):
+    """The networks of a file of SRILM."""
+    return [parts for block in confusion.blocks(text.split("\n"), source, "prob", True, None) for parts in block]
+
+
+def parsed_columns(text, source, kind="prob"):
+    """The networks of a file of Moses."""
+    return [parts for block in confusion.blocks(text.split("\n"), source, kind, False, None) for parts in block]
 
 
 def strings(parts):

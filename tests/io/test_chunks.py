@@ -20,9 +20,8 @@ from treille.io.blocks import Limits
 from treille.io.graph_parts import GraphParts
 from treille.io.lattices import write_lattices
 from treille.io.machine import MachineList, MachineParts
-from treille.io.parts import ColumnParts, joined
+from treille.io.parts import ColumnParts, NumberRows, joined
 from treille.io.read import FORMATS
-from treille.io.records import NumberRows
 from treille.io.tree_parts import TreeParts
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"
@@ -365,7 +364,7 @@ def test_files_with_and_without_labels_are_refused_where_they_meet(tmp_path, sma
     (tmp_path / "d.csv").write_text("text,label\nbroken,x,y\n")  # which is not reached
     paths = sorted(tmp_path.glob("*.csv*"))
     message = refusal(paths)
-    assert message == f"{paths[0]} has a field for the label, and {paths[2]} has none: label all files, or none"
+    assert message == f"{paths[0]} has a field for the label, and {paths[2]} has none: label all or none"
 
 
 def test_files_of_different_kinds_are_refused_where_they_meet(tmp_path, small_first):

@@ -92,14 +92,14 @@ def test_compressed_files_in_an_archive_share_its_limit(tmp_path):
     path = zipped(tmp_path / "data.zip", {f"{i}.lat.gz": inner for i in range(3)})
     members = archive_members(path)
     with pytest.raises(InputError, match=r"expands to more than 200 times"):
-        [member.data for member in members]
+        [member.open().read() for member in members]
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
 def test_archives_are_read_whatever_compresses_them(mode, tmp_path):
     suffix = ".tar" + mode.replace("w", "").replace(":", ".")
     path = tarred(tmp_path / f"a{suffix}", {"x/1.txt": b"one", "y/2.txt.gz": gzip.compress(b"two")}, mode)
-    assert [(member.label, member.data) for member in archive_members(path)] == [("x", b"one"), ("y", b"two")]
+    assert [(member.label, member.open().read()) for member in archive_members(path)] == [("x", b"one"), ("y", b"two")]
 
 
 def test_an_encrypted_archive_is_named(tmp_path):
@@ -125,7 +125,7 @@ def test_a_damaged_archive_raises_nothing_else(kind, tmp_path):
         for change in (0xFF, 0x01):
             path.write_bytes(sound[:at] + bytes([sound[at] ^ change]) + sound[at:][1:])
             try:
-                [member.data for member in archive_members(path)]
+                [member.open().read() for member in archive_members(path)]
             except InputError:
                 continue
 
@@ -142,7 +142,7 @@ def test_a_zip_of_an_unknown_method_is_named(tmp_path):
 
 def test_a_damaged_bzip2_archive_is_named(tmp_path):
     (tmp_path / "a.tar.bz2").write_bytes(bz2.compress(b"x" * 2000)[:-9])
-    with pytest.raises(InputError, match=r"is not an archive, or a damaged one"):
+    with pytest.raises(InputError, match=r"a\.tar\.bz2: damaged bzip2 file"):
         treille.io.read(tmp_path / "a.tar.bz2")
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_machines import assert_sound, tiny
+from random_machines import assert_sound, parsed_columns, parsed_kaldi, parsed_mesh, tiny
 
 from treille import Lattices
-from treille.io import InputError, confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, read, slf
+from treille.io import InputError, json_arcs, openfst_binary, openfst_text, plf, read, slf
 from treille.io.archive import archive_members
 from treille.io.lattices import write_lattices
 from treille.io.machine import MachineParts
@@ -162,13 +162,18 @@ def test_a_broken_slf_says_where(old, new, said):
         ("utt\n0 1 a 1,nan,\n", "line 2: the weight is 'nan'"),
         ("utt\n0 1 a b c 1,2\n", "line 2: found '0 1 a b c', expected an arc"),
         ("utt\n0 1 a 1,2,\n0 1 1 a 1,2\n", "line 3: lattice utt has arcs of both kinds"),
-        ("\0Butt", "is a binary archive of other objects, expected lattices"),
     ],
 )
 def test_a_broken_archive_of_kaldi_names_the_line(text, said):
     with pytest.raises(InputError, match=r"a\.lat") as error:
-        kaldi.parse(text, "a.lat")
+        parsed_kaldi(text, "a.lat")
     assert said in str(error.value)
+
+
+def test_a_binary_archive_of_other_objects_is_refused(tmp_path):
+    (tmp_path / "a.ark").write_bytes(b"\0Butt")
+    with pytest.raises(InputError, match=r"a\.ark: is a binary archive of other objects, expected lattices"):
+        read(tmp_path / "a.ark")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +190,7 @@ def test_a_broken_archive_of_kaldi_names_the_line(text, said):
 )
 def test_a_broken_mesh_names_the_line(text, said):
     with pytest.raises(InputError, match=r"a\.mesh") as error:
-        confusion.parse_mesh(text, "a.mesh")
+        parsed_mesh(text, "a.mesh")
     assert said in str(error.value)
 
 
@@ -231,7 +236,7 @@ def test_what_a_format_cannot_hold_is_refused_with_the_lattice_named(tmp_path):
     blank = tiny(["two words"], [1.0])
     for name, parts, said in (
         ("a.plf", transducer, "lattice 1: is a transducer, and PLF holds acceptors"),
-        ("a.plf", cycle, "lattice 1: the states 1, 0 make a cycle, which this format cannot hold"),
+        ("a.plf", cycle, "lattice 1: the states 0, 1 make a cycle, which this format cannot hold"),
         ("a.mesh", branch, "lattice 1 (lattice-1): is not a confusion network: an arc leads from state 0 to 2"),
         ("a.cn", MachineParts.nothing(), "lattice 1: is empty, which this form of confusion networks cannot say"),
         ("a.plf", negative, "lattice 1: a weight is -0.5, which has no logarithm"),
@@ -290,12 +295,12 @@ PARSERS = {
         lambda t: plf.parse([t], ["a, line 1"], "a")[0],
     ),
     "slf": ("base=10 wdpenalty=-1\n" + SLF.replace("W=a", 'W="a b"'), lambda t: [slf.parse(t, "a")]),
-    "kaldi": ("utt\n0 1 vine 1,2,3_4\n1 0.5,0\n\nutt-2\n0 1 17 vine 1,2\n1\n\n", lambda t: kaldi.parse(t, "a")),
+    "kaldi": ("utt\n0 1 vine 1,2,3_4\n1 0.5,0\n\nutt-2\n0 1 17 vine 1,2\n1\n\n", lambda t: parsed_kaldi(t, "a")),
     "mesh": (
         "name utt\nnumaligns 2\nposterior 1\nalign 0 a 0.5 b 0.5\nalign 1 c 1\n",
-        lambda t: confusion.parse_mesh(t, "a"),
+        lambda t: parsed_mesh(t, "a"),
     ),
-    "columns": ("a 0.5 b 0.5\nc 1\n\nd 1\n", lambda t: confusion.parse_columns(t, "a")),
+    "columns": ("a 0.5 b 0.5\nc 1\n\nd 1\n", lambda t: parsed_columns(t, "a")),
     "text": ("0 1 a b 0.5\n1 0 c d\n1 2.5\n", lambda t: [openfst_text.parse(t, "a", "log")]),
 }
 

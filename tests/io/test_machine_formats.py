@@ -5,7 +5,17 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from random_machines import WORDS, assert_equal_parts, assert_same, machines, strings, tiny
+from random_machines import (
+    WORDS,
+    assert_equal_parts,
+    assert_same,
+    machines,
+    parsed_columns,
+    parsed_kaldi,
+    parsed_mesh,
+    strings,
+    tiny,
+)
 
 from treille.io import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
 from treille.io.lattices import write_lattices
@@ -44,7 +54,7 @@ def test_openfst_binary_is_read_back(parts):
 @given(machines(words=NO_BLANKS))
 @settings(deadline=None)
 def test_kaldi_is_read_back(parts):
-    (back,) = kaldi.parse(kaldi.format_machine(parts), "a.lat")
+    (back,) = parsed_kaldi(kaldi.format_machine(parts), "a.lat")
     assert_same(back, parts)
 
 
@@ -66,10 +76,10 @@ def test_plf_is_read_back_whatever_its_numbers_are(parts):
 @given(machines(acceptor=True, words=NO_BLANKS, sausage=True))
 @settings(deadline=None)
 def test_confusion_networks_are_read_back_in_both_forms(parts):
-    (mesh,) = confusion.parse_mesh(confusion.format_mesh(parts), "a.mesh")
+    (mesh,) = parsed_mesh(confusion.format_mesh(parts), "a.mesh")
     assert_same(mesh, parts)
     for kind in ("prob", "cost"):
-        (columns,) = confusion.parse_columns(confusion.format_columns(parts, kind), "a.cn", kind)
+        (columns,) = parsed_columns(confusion.format_columns(parts, kind), "a.cn", kind)
         assert_same(columns, parts)
 
 
@@ -168,27 +178,27 @@ def test_a_weight_left_out_is_one_and_infinity_is_not_final():
 
 def test_kaldi_lattices_and_compact_lattices():
     compact = "utt-a \n0\t1\thello\t4.5,-2.0,1_2_2\n0\t1\tyellow\t1,1,\n1\t0.5,0.25,3_4\n\nutt-b\n0 1 hello\n1\n\n"
-    one, other = kaldi.parse(compact, "a.lat")
+    one, other = parsed_kaldi(compact, "a.lat")
     assert (one.name, other.name) == ("utt-a", "utt-b")
     assert one.scores["acoustic"].tolist() == [-2.0, 1.0]
     assert one.scores["language"].tolist() == [4.5, 1.0]
     assert one.final_scores["acoustic"].tolist() == [0.25]
     assert (one.weights.tolist(), other.weights.tolist()) == ([2.5, 2.0], [0.0])
     assert one.output_symbols is other.output_symbols
-    lattice, empty = kaldi.parse("utt\n0 1 17 hello 1,2\n0 1 18 <eps> 3,4\n1 0,0\n\nempty\n\n", "a.lat")
+    lattice, empty = parsed_kaldi("utt\n0 1 17 hello 1,2\n0 1 18 <eps> 3,4\n1 0,0\n\nempty\n\n", "a.lat")
     assert lattice.inputs.tolist() == [17, 18]
     assert lattice.input_symbols is None
     assert lattice.words("outputs") == ["hello", ""]
     assert not lattice.is_acceptor
     assert empty.n_states == 0
-    numbers = kaldi.parse("utt\n0 1 2 1,2,\n1\n\n", "a.lat", ["<eps>", "yellow", "hello"])
+    numbers = parsed_kaldi("utt\n0 1 2 1,2,\n1\n\n", "a.lat", ["<eps>", "yellow", "hello"])
     assert numbers[0].words() == ["hello"]
 
 
 def test_kaldi_keeps_acoustic_costs_when_it_is_written():
     text = "utt\n0\t1\thello\t4.5,-2.0,1_2\n1\t0.5,0.25,\n\n"
-    (one,) = kaldi.parse(text, "a.lat")
-    (back,) = kaldi.parse(kaldi.format_machine(one), "a.lat")
+    (one,) = parsed_kaldi(text, "a.lat")
+    (back,) = parsed_kaldi(kaldi.format_machine(one), "a.lat")
     for scores in ("scores", "final_scores"):
         for name, values in getattr(one, scores).items():
             assert getattr(back, scores)[name].tolist() == values.tolist()
@@ -244,10 +254,10 @@ def test_plf_with_escapes_other_quotes_blanks_and_states_without_arcs():
 
 def test_meshes_of_srilm_and_columns_of_moses():
     mesh = "name utt-1\nnumaligns 2\nposterior 1\nalign 0 a 0.6 *DELETE* 0.4\nreference 0 a\ninfo 0 x\nalign 1 b 1\n"
-    one, other = confusion.parse_mesh(mesh + mesh.replace("utt-1", "utt-2"), "a.mesh")
+    one, other = parsed_mesh(mesh + mesh.replace("utt-1", "utt-2"), "a.mesh")
     assert strings(one) == {(("a", "b"), ("a", "b")): 0.6, (("b",), ("b",)): 0.4}
     assert other.name == "utt-2"
-    columns = confusion.parse_columns("a 0.6 *EPS* 0.4\nb 1\n\n\nc 1.0\n", "a.cn")
+    columns = parsed_columns("a 0.6 *EPS* 0.4\nb 1\n\n\nc 1.0\n", "a.cn")
     assert [len(strings(parts)) for parts in columns] == [2, 1]
     assert strings(columns[0]) == strings(one)
 
@@ -289,8 +299,8 @@ def test_an_empty_lattice_and_the_empty_string_are_not_the_same():
     for text, n in ((plf.format_machine(empty), 0), (plf.format_machine(string), 1)):
         assert len(strings(plf.parse([text], [""], "a.plf")[0][0])) == n
     for parts, n in ((empty, 0), (string, 1)):
-        assert len(strings(kaldi.parse(kaldi.format_machine(parts), "a")[0])) == n
+        assert len(strings(parsed_kaldi(kaldi.format_machine(parts), "a")[0])) == n
         assert len(strings(slf.parse(slf.format_machine(parts), "a"))) == n
         assert len(strings(openfst_binary.parse(openfst_binary.format_machine(parts), "a"))) == n
         assert len(strings(openfst_text.parse(openfst_text.format_machine(parts), "a", "real"))) == n
-        assert len(strings(confusion.parse_mesh(confusion.format_mesh(parts), "a")[0])) == n
+        assert len(strings(parsed_mesh(confusion.format_mesh(parts), "a")[0])) == n

@@ -11,7 +11,7 @@ from treille.data.base import as_index, kind_of
 from treille.io import Examples, read, read_chunks
 from treille.io.blocks import runs
 from treille.kernels import Kernel, Reads
-from treille.serve.answers import Served
+from treille.serve.api import Served
 
 
 class Series(Batch):
@@ -123,7 +123,7 @@ def test_the_command_line_trains_and_evaluates_and_the_server_answers(path, monk
     assert "accuracy 1.0000" in capsys.readouterr().out
     served = Served.of(treille.load("m.treille"), "m")
     assert served.description()["data"] == "series"
-    assert served.predict([[2.0, 2.5, 1.5], [0.0, -0.5]])["labels"] == ["up", "down"]
+    assert served.answers([[2.0, 2.5, 1.5], [0.0, -0.5]])["labels"] == ["up", "down"]
 
 
 def test_a_kind_of_a_user_is_asked_before_those_of_treille():

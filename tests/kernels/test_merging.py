@@ -134,7 +134,7 @@ def parts_of(kernel):
 
 def test_every_kernel_with_features_is_tried():
     tried = set().union(*(parts_of(kernel) for kernel, _ in CASES))
-    assert tried == {*treille.kernels.__all__} - WITHOUT - DEPENDENT - {"Kernel"}
+    assert tried == {*treille.kernels.__all__} - WITHOUT - DEPENDENT - {"Kernel", "Reads"}
 
 
 def joined(parts):
@@ -190,7 +190,7 @@ def test_parts_with_alphabets_of_their_own_merge_to_all(kernel, parts):
 def test_merged_maps_are_restricted_pickled_and_read_back(kernel, parts):
     both, _ = ids_of_parts([fitted(kernel, part)[0] for part in parts])
     everything = kernel.batch(joined(parts))
-    some = both.restrict(both.needed(np.arange(both.n_features)[1::2]))
+    some = both.restrict(both.ids_for_norms(np.arange(both.n_features)[1::2]))
     for features in (both, some):
         for again in (pickle.loads(pickle.dumps(features)), kernel.load_features(*features.state())):
             assert names(again) == names(features)
@@ -201,7 +201,7 @@ def test_merged_maps_are_restricted_pickled_and_read_back(kernel, parts):
 def test_restricted_maps_merge_to_the_union_of_their_features(kernel, parts):
     random = np.random.default_rng(0)
     maps = [fitted(kernel, part)[0] for part in parts[:2]]
-    some = [each.restrict(each.needed(np.flatnonzero(random.random(each.n_features) < 0.5))) for each in maps]
+    some = [each.restrict(each.ids_for_norms(np.flatnonzero(random.random(each.n_features) < 0.5))) for each in maps]
     both, mine, theirs = some[0].merge(some[1])
     assert sorted(names(both)) == sorted({*names(some[0]), *names(some[1])})
     for features, ids in zip(some, (mine, theirs), strict=True):

@@ -143,7 +143,9 @@ def test_a_file_that_is_no_transducer_is_refused_by_its_name(machine):
         parse_kernel("rational(none.fst)")
 
 
-@pytest.mark.parametrize(("name", "why"), [("precomputed", "a matrix of kernel values"), ("fromfunction", "a Python")])
+@pytest.mark.parametrize(
+    ("name", "why"), [("precomputed", "a matrix of kernel values"), ("callablekernel", "a Python")]
+)
 def test_kernels_for_python_alone_say_so(name, why):
     with pytest.raises(InputError, match=rf"{name} takes {why}.*: use it in Python"):
         parse_kernel(f"{name}()")

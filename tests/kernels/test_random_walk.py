@@ -12,7 +12,7 @@ from walk_twins import BATCHES, BENZENE, DIRECTED, FIVE, PLAIN, product_matrix, 
 from public_sets import data_folder
 from treille import InputError
 from treille.data import Graph, Graphs
-from treille.kernels import RandomWalk, walk_matrices
+from treille.kernels import RandomWalk, random_walk
 from treille.testing import check_kernel
 from twins import cosine
 
@@ -92,7 +92,7 @@ def test_series_of_many_terms_are_solved_as_products():
     for decay, series in ((0.0399, "geometric"), (24.0, "exponential")):  # the radius is 25
         slow = matrix(random_walk_kernel(decay, series), X, X)
         np.testing.assert_allclose(RandomWalk(decay, series)(X), slow, rtol=1e-9)
-    assert walk_matrices.WalkSums("geometric", 0.0399)._coefficients(25.0) is None
+    assert random_walk.WalkSums("geometric", 0.0399)._coefficients(25.0) is None
 
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
@@ -204,12 +204,12 @@ def test_products_too_large_are_refused_before_any_work(monkeypatch):
     n = 3000
     ends = np.random.default_rng(0).integers(n, size=n)
     large = [Graph("a", []), Graph("a" * n, list(enumerate(ends.tolist())))]
-    monkeypatch.setattr(walk_matrices, "available_memory", lambda: 10**8)
+    monkeypatch.setattr(random_walk, "available_memory", lambda: 10**8)
     for work in (lambda: RandomWalk()(large), lambda: RandomWalk().diag(large)):
         with pytest.raises(InputError, match=r"largest has 3,000 nodes; WeisfeilerLehman is linear"):
             work()
-    monkeypatch.setattr(walk_matrices, "available_memory", lambda: 10**12)
-    monkeypatch.setattr(walk_matrices, "SECONDS", 0.001)
+    monkeypatch.setattr(random_walk, "available_memory", lambda: 10**12)
+    monkeypatch.setattr(random_walk, "SECONDS", 0.001)
     with pytest.raises(
         InputError, match=r"would take about 0 hours: their products have .* arcs in all; WeisfeilerLehman"
     ):

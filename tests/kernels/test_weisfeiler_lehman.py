@@ -12,7 +12,7 @@ from treille import SVC, InputError
 from treille.data import Graph, Graphs
 from treille.kernels import EdgeHistogram, NGram, ShortestPath, VertexHistogram, WeisfeilerLehman
 from treille.kernels import weisfeiler_lehman as module
-from treille.kernels.graph_kernels import GraphKernel
+from treille.kernels.graph_features import GraphKernel
 from treille.testing import check_kernel
 
 PROPANOL = Graph(["C", "C", "C", "O"], [(0, 1), (1, 2), (2, 3)], [1, 1, 1])

@@ -50,7 +50,7 @@ def divided(rows, problem, cuts):
         for a, b in pairwise(cuts)
     ]
     whole = Problem(problem.loss, problem.targets[:0], problem.C[:0], problem.intercept, problem.classes)
-    return whole, ClusterSpace(None, None, PartedRows(InMemory(parts), rows.n_features), AtOnce(), parts, each)
+    return whole, ClusterSpace(None, PartedRows(InMemory(parts), rows.n_features), AtOnce(), parts, each)
 
 
 def local_cluster(n_workers=2, **options):

@@ -107,7 +107,8 @@ def test_regression_targets_that_differ_between_parts_are_refused(client):
         ),
         (
             treille.LearnedSVC(KERNEL),
-            "LearnedSVC is not trained on a cluster: SVC, SVR, Ridge and LogisticRegression are",
+            "LearnedSVC needs all examples in memory, and these are on a Dask cluster: learn the weights on some of them, then "
+            "train SVC, SVR, Ridge or LogisticRegression on the cluster",
         ),
         (
             treille.SVC(treille.kernels.AllSubstrings()),

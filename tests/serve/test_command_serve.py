@@ -19,8 +19,7 @@ from treille.cli import main
 from treille.cli.console import Printer
 from treille.cli.options import Reading
 from treille.cli.serve import _samples
-from treille.serve.answers import Served
-from treille.serve.api import Api
+from treille.serve.api import Served
 from treille.serve.playground import page
 
 
@@ -170,8 +169,8 @@ def test_files_of_every_kind_give_samples_that_the_server_reads(tmp_path, name):
         model = treille.SVC(treille.kernels.Linear()).fit([{"1": 1.0, "2": 2.0}, {"3": 1.0}], [1, 2])
     found = _samples(Printer(quiet=True), model, Reading(), str(path))
     assert found
-    api = Api(Served.of(model))
+    served = Served.of(model)
     for sample in found:
-        answer = api.predict([json.dumps({"example": sample.value}).encode()])[0]
+        answer = served.predict([json.dumps({"example": sample.value}).encode()])[0]
         assert isinstance(answer, bytes), (sample, answer)
-    assert page(api.served, found)
+    assert page(served, found)

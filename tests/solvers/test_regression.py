@@ -176,8 +176,8 @@ def test_options_of_the_solver_do_not_change_the_answer(loss, solver):
 @LOSSES
 def test_dense_rows_are_rows(loss):
     task = Task(weighted=True)
-    landmarks = {"landmarks": task.batch, "projection": np.eye(len(task.y))}
-    space = NystromSpace(task.kernel, task.batch, None, DenseRows(task.X.toarray()), **landmarks)
+    given = {"kernel": task.kernel, "batch": task.batch, "landmarks": task.batch, "projection": np.eye(len(task.y))}
+    space = NystromSpace(DenseRows(task.X.toarray()), **given)
     dense = DualCD().solve(regression(task.y, task.C, loss), space, tol=1e-9, max_epochs=10**5)
     coded = task.by_dual_cd(loss=loss)
     assert dense.report.primal == pytest.approx(coded.report.primal, rel=1e-8)

@@ -66,7 +66,7 @@ def test_the_example_on_the_page_of_conlleval():
 @pytest.mark.parametrize(
     ("true", "predicted", "message"),
     [
-        ([["O"]], [["O"], ["O"]], "found 1 sentences of true tags and 2 of predicted ones"),
+        ([["O"]], [["O"], ["O"]], "found 1 sentence of true tags and 2 of predicted ones"),
         ([["O"], ["O", "O"]], [["O"], ["O"]], "sentence 1 has 2 true tags and 1 predicted one"),
         ([["O"]], [["NN"]], "sentence 0, token 0: the tag 'NN' is not a chunk tag"),
     ],

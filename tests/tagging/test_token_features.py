@@ -177,7 +177,7 @@ def test_a_selection_of_sentences_has_the_same_features_as_the_sentences_alone()
     ("call", "message"),
     [
         (lambda: TokenFeatures.fit(None, [["a"]], [["O", "O"]]), "sentence 0 has 1 token and 2 tags"),
-        (lambda: TokenFeatures.fit(None, [["a"]], [["O"], ["O"]]), "found 1 sentence and tags of 2"),
+        (lambda: TokenFeatures.fit(None, [["a"]], [["O"], ["O"]]), "found 1 sentence of tokens and 2 of tags"),
         (
             lambda: TokenFeatures.fit(None, [["a"]], [["O"]], direction="up"),
             "direction is 'up', expected one of 'forward'",

@@ -20,7 +20,7 @@ from treille.io import openfst_text
 from treille.io.errors import InputError
 from treille.io.lattices import write_lattices
 from treille.io.machine import EPSILON, MachineList, MachineParts
-from treille.io.parameters import check_whole
+from treille.io.parameters import check_choice, check_whole
 from treille.io.weights import without_zeros
 
 
@@ -231,8 +231,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 1.0}).project("output")("b")
         0.5
         """
-        if side not in ("input", "output"):
-            raise InputError(f"side is {side!r}, expected 'input' or 'output'")
+        check_choice("side", side, "input", "output")
         machine, table = getattr(self.machine, f"{side}_projection")(), getattr(self, f"{side}_symbols")
         return Fst(machine, self.semiring, table, table)
 

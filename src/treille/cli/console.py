@@ -3,8 +3,8 @@
 import json
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,11 +92,9 @@ class Printer:
         console = _console()
         return console.width if console.is_terminal else PIPE_WIDTH
 
-    @contextmanager
-    def busy(self, doing: str) -> Iterator[None]:
+    def busy(self, doing: str) -> AbstractContextManager[Any]:
         """Shows a status line on a terminal during long work."""
-        with stage(doing, verbose=int(self.notes and not self.quiet)):
-            yield
+        return stage(doing, verbose=int(self.notes and not self.quiet))
 
 
 def fail(message: str) -> None:

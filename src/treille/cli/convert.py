@@ -23,15 +23,15 @@ machine per file and there are several. Numbers are read as the format defines, 
 a note says how. Formats with one word per arc get the outputs of transducers.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from treille import InputError
 from treille.cli import options
-from treille.cli.console import Printer
 from treille.cli.models import check_writable
 from treille.cli.options import Weights, argument, option
 from treille.data.format import count
@@ -74,42 +74,30 @@ def run(
             f"{target}: is the input of this command: choose another folder, or give --force to overwrite it"
         )
     with printer.busy(f"reading {source}"):
-        reader = partial(
-            read,
-            source,
-            format=source_format,
-            text=text,
-            encoding=reading.encoding,
-            weights=reading.weights,
-            symbols=reading.symbols,
-        )
+        how: dict[str, Any] = {"encoding": reading.encoding, "weights": reading.weights, "symbols": reading.symbols}
+        reader = partial(read, source, format=source_format, text=text, **how)
         examples = reader(labelled=None if kind == "graphs" else False)  # lattices are written without labels
         if isinstance(examples.X, GraphParts) and kind == "arcs" and source != STANDARD_INPUT:
             kind, examples = "graphs", reader(labelled=None)
     printer.note(examples.note)
+    written, noun, n = [target], "graph", len(examples)
     if kind == "graphs":
-        _write_graphs(printer, examples, target)
-        return
-    if not isinstance(examples.X, MachineList):
-        raise InputError(
-            f"{examples.source}: does not look like lattices; name their format with --from: {', '.join(TITLES)}"
-        )
-    machines = examples.X.acceptors() if kind in ACCEPTORS else examples.X.machines
-    with printer.busy(f"writing {target}"):
-        written = write_lattices(target, machines, kind, to_weights)
+        if not isinstance(examples.X, GraphParts):
+            raise _unlike(examples, graphs.TITLES, "graphs")
+        with printer.busy(f"writing {target}"):
+            graphs.write_graphs(target, list(Graphs(examples.X)), examples.labels)
+    else:
+        if not isinstance(examples.X, MachineList):
+            raise _unlike(examples, TITLES, "lattices")
+        machines, noun = examples.X.acceptors() if kind in ACCEPTORS else examples.X.machines, "lattice"
+        with printer.busy(f"writing {target}"):
+            written, n = write_lattices(target, machines, kind, to_weights), len(machines)
     files = str(written[0]) if len(written) == 1 else f"{len(written):,} files in {written[0].parent}"
-    printer.print(f"{count(len(machines), 'lattice')} written to {files}, {TITLES[kind]}", wrap=False)
-    printer.result(
-        {"lattices": len(machines), "from": examples.format, "to": kind, "written": [str(path) for path in written]}
+    printer.print(f"{count(n, noun)} written to {files}, {(TITLES | graphs.TITLES)[kind]}", wrap=False)
+    printer.result({f"{noun}s": n, "from": examples.format, "to": kind, "written": [str(path) for path in written]})
+
+
+def _unlike(examples: Examples, known: Iterable[str], what: str) -> InputError:
+    return InputError(
+        f"{examples.source}: does not look like {what}; name their format with --from: {', '.join(known)}"
     )
-
-
-def _write_graphs(printer: Printer, examples: Examples, target: Path) -> None:
-    if not isinstance(examples.X, GraphParts):
-        known = ", ".join(graphs.TITLES)
-        raise InputError(f"{examples.source}: does not look like graphs; name their format with --from: {known}")
-    with printer.busy(f"writing {target}"):
-        graphs.write_graphs(target, list(Graphs(examples.X)), examples.labels)
-    n = len(examples)
-    printer.print(f"{count(n, 'graph')} written to {target}, {graphs.TITLES['graphs']}", wrap=False)
-    printer.result({"graphs": n, "from": examples.format, "to": "graphs", "written": [str(target)]})

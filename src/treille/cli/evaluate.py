@@ -14,9 +14,9 @@ OneClassSVM expects the labels 1 for inliers and -1 for outliers.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,12 +26,13 @@ from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
-from treille.cli.models import check_writable, class_names, load_model, refuse_tagger, warn_unknown
+from treille.cli.models import check_writable, load_model, refuse_tagger, warn_unknown
 from treille.cli.options import Reading, option
 from treille.cli.pages import check_report, names_of
-from treille.cli.predicting import Chunk, predicted, written
-from treille.data.format import count, one_line, visible_label
-from treille.explain.report import Source, write_report
+from treille.cli.predicting import Chunk, predicted, table_line, written
+from treille.data.format import count, visible_label
+from treille.explain.page import Source
+from treille.explain.report import write_report
 from treille.explain.scores import Scores, area, measure_pairs, positive_class
 from treille.io import Examples
 from treille.kernels import Kernel
@@ -56,33 +57,26 @@ def run(
     check_report(report, inputs, force)
     estimator = load_model(model, files)
     refuse_tagger(estimator, model, "evaluate")
-    names, reading = class_names(estimator), reading.like(estimator)
-    kernel, hint = estimator.plan_.kernel, _hint(names, reading.label)
-    examples = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
-    predict = estimator.task().scores if names else estimator.predict
-    chunks = predicted(printer, examples, reading, kernel, predict, files[0])
-    with ExitStack() as open_files:
-        write = open_files.enter_context(written(output, "table")) if output is not None else lambda lines: None
-        scored = (
-            _evaluate_classes(printer, chunks, names, write, hint)
-            if names
-            else _evaluate_numbers(printer, chunks, write)
-        )
-    scored.show()
+    task, kernel, reading = estimator.task(), estimator.plan_.kernel, reading.like(estimator)
+    names, hint, n = task.names, _hint(task.names, reading.label), 0
+    labelled = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
+    chunks = predicted(printer, labelled, reading, kernel, task.scores if names else estimator.predict, files[0])
+    tally = _Classes(names, printer.json) if names else _Numbers()
+    with written(output, "table") if output is not None else nullcontext(lambda lines: None) as write:
+        write([table_line(["id", "label", "predicted", *names])])
+        for chunk in chunks:
+            ids = chunk.examples.ids or [str(i) for i in range(n + 1, n + len(chunk.examples) + 1)]
+            write(map(table_line, zip(ids, *tally.add(ids, chunk), strict=True)))
+            n += len(ids)
+        examples, source = chunk.examples, chunk.examples.input or chunk.examples.source
+        value = {"model": str(model), "file": source, "examples": n} | tally.result(printer, source, hint)
     if output is not None:
         printer.note(f"table of all examples written to {output}")
-    _write_report(printer, report, estimator, model, scored)
-    printer.result({"model": str(model)} | scored.value)
-
-
-@dataclass(frozen=True)
-class _Scored:
-    """What is printed and written of an evaluation; the last chunk is all there is where a report is written."""
-
-    value: dict[str, Any]
-    show: Callable[[], None]
-    last: Chunk
-    truth: Any
+    if report is not None:  # the last chunk is all there is
+        about = Source(examples.source, names=names_of(examples), model=str(model), warnings=printer.warnings)
+        write_report(estimator, chunk.X, tally.truth, report, source=about)
+        printer.note(f"report written to {report}: open it in a browser")
+    printer.result(value)
 
 
 def _examples(
@@ -98,94 +92,81 @@ def _examples(
         raise InputError(f"{error}{hint}") from None
 
 
-def _evaluate_classes(
-    printer: Printer, chunks: Iterator[Chunk], names: list[str], write: Callable[[Iterable[str]], None], hint: str
-) -> _Scored:
-    """Scores of a classifier: from how often each label was predicted for each true one and, of two classes, from all scores."""
-    pairs, wrong, n = Counter[tuple[str, str]](), list[dict[str, str]](), 0
-    codes, margins = list[np.ndarray](), list[np.ndarray]()
-    write([_row_of(["id", "label", "predicted", *names])])
-    for chunk in chunks:
-        truth, found = chunk.examples.labels or [], chunk.found
-        ids, labels = _ids(chunk.examples, n), [names[k] for k in found.argmax(axis=1)]
-        pairs.update(zip(truth, labels, strict=True))
-        write(map(_row_of, zip(ids, truth, labels, *found.T, strict=True)))
-        if printer.json:
-            wrong += [
-                {"id": id, "label": label, "predicted": other}
-                for id, label, other in zip(ids, truth, labels, strict=True)
-                if label != other
-            ]
-        if len(names) == 2:
-            known = {name: code for code, name in enumerate(names)}
-            codes.append(np.array([known.get(label, -1) for label in truth], np.int8))
-            margins.append(found)
-        n += len(truth)
-    source = chunk.examples.input or chunk.examples.source
-    counts = Counter[str]()
-    for (label, _), times in pairs.items():
-        counts[label] += times
-    try:
-        unknown = warn_unknown(printer, names, source, counts)
-    except InputError as error:
-        raise InputError(f"{error}{hint}") from None
-    positive = positive_class(names, counts)
-    scores = measure_pairs(pairs, positive)
-    if positive is not None:
-        k = names.index(positive)
-        scores = replace(scores, auc=area(np.concatenate(codes), np.concatenate(margins)[:, k], k, 1 - k))
-    value = {"file": source, "examples": n, "unknown_labels": unknown, "wrong": wrong} | scores.as_dict()
-    return _Scored(value, lambda: _print(printer, scores, n), chunk, truth)
+class _Classes:
+    """Counts how often a classifier predicts each label for each true one; for two classes, it keeps all scores."""
+
+    def __init__(self, names: list[str], lists_wrong: bool):
+        self.names, self.lists_wrong, self.wrong = names, lists_wrong, list[dict[str, str]]()
+        self.pairs, self.truth = Counter[tuple[str, str]](), list[str]()
+        self.codes, self.margins = list[np.ndarray](), list[np.ndarray]()
+
+    def add(self, ids: Sequence[str], chunk: Chunk) -> tuple[Sequence[Any], ...]:
+        """Counts the predictions for some examples, and returns the columns of their table."""
+        self.truth, found = chunk.examples.labels or [], chunk.found
+        labels = [self.names[k] for k in found.argmax(axis=1)]
+        self.pairs.update(zip(self.truth, labels, strict=True))
+        if self.lists_wrong:
+            each = zip(ids, self.truth, labels, strict=True)
+            self.wrong += [{"id": id, "label": true, "predicted": label} for id, true, label in each if true != label]
+        if len(self.names) == 2:
+            known = {name: code for code, name in enumerate(self.names)}
+            self.codes.append(np.array([known.get(label, -1) for label in self.truth], np.int8))
+            self.margins.append(found)
+        return self.truth, labels, *found.T
+
+    def result(self, printer: Printer, source: str, hint: str) -> dict[str, Any]:
+        """Prints the scores, and returns them as JSON values."""
+        counts = Counter[str]()
+        for (label, _), times in self.pairs.items():
+            counts[label] += times
+        try:
+            unknown = warn_unknown(printer, self.names, source, counts)
+        except InputError as error:
+            raise InputError(f"{error}{hint}") from None
+        positive = positive_class(self.names, counts)
+        scores = measure_pairs(self.pairs, positive)
+        if positive is not None:
+            k = self.names.index(positive)
+            scores = replace(scores, auc=area(np.concatenate(self.codes), np.concatenate(self.margins)[:, k], k, 1 - k))
+        _print(printer, scores, counts.total())
+        return {"unknown_labels": unknown, "wrong": self.wrong} | scores.as_dict()
 
 
-def _ids(examples: Examples, before: int) -> list[str]:
-    """The ids of examples, their numbers from 1 where they have none."""
-    return examples.ids or [str(before + i) for i in range(1, len(examples) + 1)]
+class _Numbers:
+    """The true and the predicted numbers of a regressor."""
 
+    def __init__(self) -> None:
+        self.truths, self.predictions = list[np.ndarray](), list[np.ndarray]()
 
-def _row_of(cells: Iterable[Any]) -> str:
-    """A line of the table."""
-    return "\t".join(one_line(cell) if isinstance(cell, str) else f"{cell:.6g}" for cell in cells) + "\n"
+    @property
+    def truth(self) -> np.ndarray:
+        return np.concatenate(self.truths)
 
-
-def _evaluate_numbers(printer: Printer, chunks: Iterator[Chunk], write: Callable[[Iterable[str]], None]) -> _Scored:
-    """Errors of a regressor."""
-    truths, predictions, n = list[np.ndarray](), list[np.ndarray](), 0
-    write([_row_of(["id", "label", "predicted"])])
-    for chunk in chunks:
-        examples, found = chunk.examples, chunk.found
-        truths.append(np.array(examples.targets()))
+    def add(self, ids: Sequence[str], chunk: Chunk) -> tuple[Sequence[Any], ...]:
+        """Keeps the predictions for some examples, and returns the columns of their table."""
+        truth, found = np.array(chunk.examples.targets()), chunk.found
         if found.ndim == 2:
             raise InputError(
-                f"the model predicts {found.shape[1]} numbers per example, and {examples.source} has one label for each: "
-                "evaluate it in Python, with model.score(X, y)"
+                f"the model predicts {found.shape[1]} numbers per example, and {chunk.examples.source} has one label for "
+                "each: evaluate it in Python, with model.score(X, y)"
             )
-        predictions.append(found)
-        write(map(_row_of, zip(_ids(examples, n), truths[-1], found, strict=True)))
-        n += len(examples)
-    truth, guesses = np.concatenate(truths), np.concatenate(predictions)
-    r2 = float(r2_score(truth, guesses)) if n > 1 else None
-    errors = [float(mean_absolute_error(truth, guesses)), float(mean_squared_error(truth, guesses)) ** 0.5]
+        self.truths.append(truth)
+        self.predictions.append(found)
+        return truth.tolist(), found.tolist()
 
-    def show() -> None:
-        printer.print(f"R2 {'undefined' if r2 is None else f'{r2:.4f}'} on {count(n, 'example')}", style="bold")
-        printer.print(f"mean absolute error {errors[0]:.4g}, root mean squared error {errors[1]:.4g}")
-
-    value = {"file": chunk.examples.input or chunk.examples.source, "examples": n}
-    value |= {"r2": r2, "mean_absolute_error": errors[0], "root_mean_squared_error": errors[1]}
-    return _Scored(value, show, chunk, truth)
-
-
-def _write_report(printer: Printer, path: Path | None, estimator: Any, model: Path, scored: _Scored) -> None:
-    if path is not None:
-        examples = scored.last.examples
-        source = Source(examples.source, names=names_of(examples), model=str(model))
-        write_report(estimator, scored.last.X, scored.truth, path, source=replace(source, warnings=printer.warnings))
-        printer.note(f"report written to {path}: open it in a browser")
+    def result(self, printer: Printer, source: str, hint: str) -> dict[str, Any]:
+        """Prints the errors, and returns them as JSON values."""
+        truth, found = self.truth, np.concatenate(self.predictions)
+        r2 = float(r2_score(truth, found)) if len(truth) > 1 else None
+        absolute, root = float(mean_absolute_error(truth, found)), float(mean_squared_error(truth, found)) ** 0.5
+        shown = "undefined" if r2 is None else f"{r2:.4f}"
+        printer.print(f"R2 {shown} on {count(len(truth), 'example')}", style="bold")
+        printer.print(f"mean absolute error {absolute:.4g}, root mean squared error {root:.4g}")
+        return {"r2": r2, "mean_absolute_error": absolute, "root_mean_squared_error": root}
 
 
 def _hint(names: list[str], label: str | None) -> str:
-    """For a model of one value against the rest, what its --label must have been."""
+    """A hint at the --label that a model of one value against the rest was trained with."""
     positive = positive_class(names, [])
     if "=" in (label or "") or f"not {positive}" not in names:
         return ""
@@ -198,12 +179,12 @@ def _print(printer: Printer, scores: Scores, n: int) -> None:
         area = "" if scores.auc is None else f", area under the ROC curve {scores.auc:.4f}"
         printer.print(f"F1 of {scores.positive!r} {scores.f1:.4f}{area}", style="bold")
     printer.print()
-    each = list(scores.per_class.values())
-    rows = [_row(name, (c.precision, c.recall, c.f1), c.support) for name, c in scores.per_class.items()]
-    macro = [sum(getattr(c, name) for c in each) / len(each) for name in ("precision", "recall", "f1")]
+    values = {name: (c.precision, c.recall, c.f1) for name, c in scores.per_class.items()}
+    rows = [_row(name, each, scores.per_class[name].support) for name, each in values.items()]
+    macro = np.mean(list(values.values()), axis=0).tolist()
     averages = [_row("macro average", macro, n), _row("micro average", [scores.micro_f1] * 3, n)]
     printer.table(["class", "precision", "recall", "F1", "examples"], rows + averages)
-    if len(each) <= MOST_CONFUSED:
+    if len(values) <= MOST_CONFUSED:
         _print_confusion(printer, scores)
 
 

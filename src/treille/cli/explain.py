@@ -26,10 +26,13 @@ from treille.cli.options import Reading, option
 from treille.cli.tag import sentences
 from treille.cli.terminal_highlighting import highlight
 from treille.data.format import clipped, count, visible, visible_label
-from treille.explain import Decision, Explanation, display
+from treille.explain import Decision, Explanation
+from treille.explain.characters import largest
+from treille.explain.explanation import Shown, page
 from treille.io.atomic_write import atomic_write
 from treille.tagging import Sentences
 
+Explained = tuple[dict[str, Any], list[Shown]]  # JSON values, and what a page shows
 LONGEST = 60  # cells of the name of a part
 PREDICTED = "the predicted one of each example"
 
@@ -52,62 +55,47 @@ def run(
     estimator = load_model(model, files)
     if estimator.task().reads is Sentences:
         if label is not None:
-            raise typer.BadParameter(
-                "is for classifiers: of a tagger, the tags that it gives are explained", param_hint="--class"
-            )
-        text = _explain_sentences(printer, estimator, model, files, reading.encoding, number, top)
+            why = "is for classifiers: of a tagger, the tags that it gives are explained"
+            raise typer.BadParameter(why, param_hint="--class")
+        value, shown = _explain_sentences(printer, estimator, files, reading.encoding, number, top)
     else:
-        text = _explain_examples(printer, estimator, model, files, reading, number, top, label)
+        value, shown = _explain_examples(printer, estimator, files, reading.like(estimator), number, top, label)
+    printer.result({"model": str(model)} | value)
     if html is not None:
-        page = text.encode("utf-8", "backslashreplace")
-        atomic_write(html, lambda file: file.write(page), "page")
+        text = page(f"{model.name}: {value['file']}", shown).encode("utf-8", "backslashreplace")
+        atomic_write(html, lambda file: file.write(text), "page")
         printer.note(f"written to {html}")
 
 
 def _explain_examples(
-    printer: Printer,
-    model: Any,
-    path: Path,
-    files: list[str],
-    reading: Reading,
-    number: int,
-    top: int,
-    label: str | None,
-) -> str:
-    """Prints explanations of single examples, and returns the page."""
-    task = model.task()
-    names = task.names if task.any_class else []
-    if label is not None and label not in names:
-        known = f"its classes are {', '.join(map(visible_label, names))}" if names else "it has no classes"
+    printer: Printer, model: Any, files: list[str], reading: Reading, number: int, top: int, label: str | None
+) -> Explained:
+    """Prints explanations of single examples."""
+    task, kernel = model.task(), model.plan_.kernel
+    classes = dict(zip(task.names, task.labels, strict=True)) if task.any_class else {}
+    if label is not None and label not in classes:
+        known = f"its classes are {', '.join(map(visible_label, classes))}" if classes else "it has no classes"
         raise typer.BadParameter(f"the model has no class {label!r}: {known}", param_hint="--class")
-    reading, kernel = reading.like(model), model.plan_.kernel
     examples = reading.read(printer, files, labelled=False, kernel=kernel)
     if len(examples) > number and not printer.json:
         printer.note(f"the first {number} of {len(examples):,}, see --examples")
     some = examples.take(range(len(examples) if printer.json else min(number, len(examples))))
     with printer.busy("explaining"):
         found = model.explain_all(reading.data(printer, some, kernel))
-    classes = dict(zip(names, task.labels or (), strict=True)) if names else {}
     explained, shown = [], []
     for i, each in enumerate(found):
-        chosen = classes[label] if label is not None else each.predicted if names else None
+        chosen = classes[label] if label is not None else each.predicted if classes else None
         class_name = next((name for name, value in classes.items() if value == chosen), None)
         number_of = f"line {some.lines[i]}" if some.lines and not some.sources else f"example {i}"
         name = some.ids[i] if some.ids else number_of
-        explained.append(_as_dict(name, each, chosen, class_name))
+        values = each.as_dict(chosen) | {"by": "support examples" if each.by_support else "parts"}
+        members = ("score", "intercept", "base", "by", "parts", "contributions")
+        explained.append({"example": name, "class": class_name} | {member: values[member] for member in members})
         if not printer.json:
             _print(printer, explained[-1], each, chosen, top)
         if i < number:
             shown.append(each.shown(chosen, name, class_name))
-    printer.result({"model": str(path), "file": examples.source, "explanations": explained})
-    return display.page(f"{path.name}: {examples.source}", shown)
-
-
-def _as_dict(name: str, found: Explanation, label: Any, class_name: str | None) -> dict[str, Any]:
-    values, by = found.as_dict(label), "support examples" if found.by_support else "parts"
-    sums = {name: values[name] for name in ("score", "intercept", "base")}
-    shares = {name: values[name] for name in ("parts", "contributions")}
-    return {"example": name, "class": class_name} | sums | {"by": by} | shares
+    return {"file": examples.source, "explanations": explained}, shown
 
 
 def _print(printer: Printer, values: dict[str, Any], found: Explanation, label: Any, top: int) -> None:
@@ -116,7 +104,7 @@ def _print(printer: Printer, values: dict[str, Any], found: Explanation, label: 
     printer.print(f"{visible_label(values['example'])}: {shown}score {values['score']:+.3f}, {rest}", style="bold")
     highlight(found, label)
     if top:
-        parts = sorted(display.largest(found, label), key=lambda part: -abs(part[1]))[:top]
+        parts = sorted(largest(found, label), key=lambda part: -abs(part[1]))[:top]
         cells = [f"{_short(name)} {value:+.3f}" for name, value in parts if value]
         if cells and values["by"] != "parts":
             printer.print("  training examples that contribute most, by their similarity to it:")
@@ -129,9 +117,9 @@ def _short(name: str) -> str:
 
 
 def _explain_sentences(
-    printer: Printer, model: Any, path: Path, files: list[str], encoding: str, number: int, top: int
-) -> str:
-    """Prints the tags of sentences and why, and returns the page."""
+    printer: Printer, model: Any, files: list[str], encoding: str, number: int, top: int
+) -> Explained:
+    """Prints the tags of sentences and why they were chosen."""
     some = sentences.first_sentences(model, files, encoding, None if printer.json else number)
     values, shown = [], []
     for i, found in enumerate(model.explain_all(some)):
@@ -145,8 +133,7 @@ def _explain_sentences(
             head = f"  {_word(decision.token).ljust(width)} {visible_label(decision.tag)} {decision.scores[0]:+.3f}"
             printer.fill(head, cells or [""], max(len(head) + 2, width + 18))
         printer.print()
-    printer.result({"model": str(path), "file": sentences.source(files), "sentences": values})
-    return display.page(f"{path.name}: {sentences.source(files)}", shown)
+    return {"file": sentences.source(files), "sentences": values}, shown
 
 
 def _token(decision: Decision, count: int) -> dict[str, Any]:

@@ -82,10 +82,8 @@ def _most_frequent(features: Features, matrix: sp.csr_matrix, top: int) -> list[
     n = matrix.shape[1]
     examples = np.bincount(matrix.indices, minlength=n)
     totals = np.bincount(matrix.indices, weights=matrix.data, minlength=n)
-    order = np.lexsort((-totals, -examples))[:top]
-    return [
-        {"feature": features.inverse(int(i)), "examples": int(examples[i]), "total": float(totals[i])} for i in order
-    ]
+    order = np.lexsort((-totals, -examples))[:top].tolist()
+    return [{"feature": features.inverse(i), "examples": int(examples[i]), "total": float(totals[i])} for i in order]
 
 
 def _print(printer: Printer, value: dict[str, Any]) -> None:
@@ -120,7 +118,6 @@ def _write(output: Path, features: Features, matrix: sp.csr_matrix, examples: Ex
 
 def _triples(matrix: sp.csr_matrix, names: list[str]) -> Iterator[str]:
     yield "example\tfeature\tvalue"
-    for i in range(matrix.shape[0]):
-        row = slice(matrix.indptr[i], matrix.indptr[i + 1])
-        for id, value in zip(matrix.indices[row], matrix.data[row], strict=True):
-            yield f"{i}\t{names[id]}\t{value:.17g}"
+    entries = matrix.tocoo()
+    for i, id, value in zip(entries.row, entries.col, entries.data, strict=True):
+        yield f"{i}\t{names[id]}\t{value:.17g}"

@@ -27,7 +27,6 @@ import numpy as np
 import typer
 
 from treille.cli import options
-from treille.cli.console import Printer
 from treille.cli.matrices import BESIDE, check_output, label_numbers, write_lines, write_names
 from treille.cli.options import flag, kernel_option, option
 from treille.data.base import readable_size
@@ -56,9 +55,8 @@ def run(
     chosen, n_jobs = kernel_option(kernel), jobs or -1
     check_output(output, SUFFIXES, BESIDE, reading.inputs(*files, against), force)
     if against is not None and output.suffix == ".phylip":
-        raise typer.BadParameter(
-            ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"
-        )
+        why = ".phylip holds a square matrix: leave --against out, or write .npy"
+        raise typer.BadParameter(why, param_hint="--output")
     data = reading.load(printer, files, None, chosen)
     others = reading.load(printer, [against], None, data.kernel) if against is not None else None
     if chosen is None:
@@ -72,21 +70,24 @@ def run(
             K = _distances(K, chosen, left, right, n_jobs)
     with printer.busy(f"writing {output}"):
         written = _write(output, K, data.examples, others.labels if others is not None else [])
-    value = {
+    low, high = float(K.min()), float(K.max())
+    value: dict[str, Any] = {
         "file": data.examples.source,
         "against": others and others.examples.source,
         "kernel": format_kernel(chosen),
         "values": "distances" if distance else "similarities",
         "shape": list(K.shape),
-        "range": [float(K.min()), float(K.max())],
+        "range": [low, high],
         "written": [str(path) for path in written],
     }
-    _print(printer, value, output)
+    printer.field("kernel", value["kernel"])
+    printer.field("matrix", f"{K.shape[0]:,} x {K.shape[1]:,} {value['values']}, {low:.4g} to {high:.4g}")
+    printer.field("written", f"{', '.join(value['written'])}, {readable_size(output.stat().st_size)}")
     printer.result(value)
 
 
 def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int) -> np.ndarray:
-    """In place: a matrix may fill the memory."""
+    """Replaces kernel values by distances, in place: a matrix may fill the memory."""
     if right is None:
         rows = columns = K.diagonal().copy()
     elif kernel.needs_features:  # fitted on the columns, as K is
@@ -113,7 +114,7 @@ def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[s
 
 
 def _libsvm(K: np.ndarray, examples: Examples, other_labels: list[str]) -> Iterator[str]:
-    """Examples are counted from 1: ``label 0:i 1:K(i, 1) 2:K(i, 2) ...``; classes over both files, to agree between them."""
+    """Lines ``label 0:i 1:K(i, 1) 2:K(i, 2) ...``, counted from 1. Classes are numbered over both files, so that they agree."""
     for i, label in enumerate(label_numbers(examples.labels, len(K), other_labels)):
         yield f"{label:.17g} 0:{i + 1} " + " ".join(f"{j}:{value:.17g}" for j, value in enumerate(K[i].tolist(), 1))
 
@@ -125,7 +126,7 @@ def _phylip(K: np.ndarray, examples: Examples) -> Iterator[str]:
 
 
 def _names(examples: Examples) -> list[str]:
-    """Ids or labels with no blanks, numbered where one occurs twice; numbers alone where there are none."""
+    """Ids or labels without blanks, numbered where one occurs twice; plain numbers if the file has neither."""
     if examples.ids is not None:
         return ["_".join(id.split()) for id in examples.ids]
     if examples.labels is None:
@@ -133,10 +134,3 @@ def _names(examples: Examples) -> list[str]:
     names = ["_".join(label.split()) for label in examples.labels]
     often = Counter(names)
     return [name if often[name] == 1 else f"{name}_{i}" for i, name in enumerate(names, 1)]
-
-
-def _print(printer: Printer, value: dict[str, Any], output: Path) -> None:
-    low, high = value["range"]
-    printer.field("kernel", value["kernel"])
-    printer.field("matrix", f"{value['shape'][0]:,} x {value['shape'][1]:,} {value['values']}, {low:.4g} to {high:.4g}")
-    printer.field("written", f"{', '.join(value['written'])}, {readable_size(output.stat().st_size)}")

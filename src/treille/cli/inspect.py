@@ -18,14 +18,7 @@ from typing import Annotated, Any
 
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import (
-    describe_report,
-    load_model,
-    looks_like_model,
-    print_features,
-    settings,
-    top_features,
-)
+from treille.cli.models import describe_report, load_model, looks_like_model, print_features, settings, top_features
 from treille.cli.options import Reading, argument, option
 from treille.data.base import kind_of, readable_size
 from treille.data.format import class_counts, clipped, shares, visible_label
@@ -65,9 +58,8 @@ def _inspect_model(printer: Printer, path: Path, top: int) -> None:
         printer.print()
         title = "most discriminative features of each class" if task.any_class else "largest weights of features"
         joined = top_features(model, top, merge=True)
-        print_features(
-            printer, joined, weights=True, title=title + (", overlapping ones joined" * (joined != features))
-        )
+        title += ", overlapping ones joined" * (joined != features)
+        print_features(printer, joined, weights=True, title=title)
     value = {"kind": "model", "file": str(path), "bytes": size, "estimator": estimator, "kernel": kernel} | values
     value |= {"parameters": settings(model), "report": report.as_dict()}
     telling = {name: [{"feature": f, "weight": w} for f, w in each] for name, each in features.items()}

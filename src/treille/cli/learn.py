@@ -27,8 +27,7 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, print_saved
 from treille.cli.options import command, flag, kernel_option, option
-from treille.cli.trained import NOT_CONVERGED, TrainingJob, checked
-from treille.cli.training import fit, fold_splits, held_out
+from treille.cli.training import NOT_CONVERGED, TrainingJob, checked, fit, fold_splits, held_out
 from treille.kernels.parse import format_kernel
 
 GROUPS = "features: a weight for each; parts: for each order and term."

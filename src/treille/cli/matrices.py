@@ -10,6 +10,7 @@ from treille.cli.models import check_writable
 from treille.data.format import one_line
 from treille.io import Examples
 from treille.io.atomic_write import atomic_write
+from treille.io.parameters import to_float
 
 BESIDE = (".labels.txt", ".ids.txt")  # of the rows of a matrix
 
@@ -47,10 +48,7 @@ def label_numbers(labels: list[str] | None, n: int, others: list[str]) -> np.nda
     if labels is None:
         return np.zeros(n)
     everyone = [*labels, *others]
-    try:
-        numbers = np.array([float(label) for label in everyone])
-    except ValueError:
-        numbers = np.array([np.nan])
+    numbers = np.array([to_float(label) for label in everyone])
     if not np.isfinite(numbers).all():
         numbers = np.unique(everyone, return_inverse=True)[1] + 1.0
     return numbers[: len(labels)]

@@ -44,16 +44,10 @@ def load_model(path: Path, data: Sequence[str] = ()) -> Any:
 
 
 def refuse_tagger(model: Any, path: Path, verb: str) -> None:
-    """For commands of single examples: refuses a model of sentences, and names the command for it."""
+    """Refuses a model that tags sentences where the command is for single examples, and names the right command."""
     command = model.task().commands[verb]
     if command != verb:
         raise InputError(f"{path}: is a model that tags sentences: use 'treille {command} {path} FILE'")
-
-
-def class_names(model: Any) -> list[str]:
-    """The classes as files write them, in the model's order; -1 and 1 for outliers and inliers; none for a regressor."""
-    names: list[str] = model.task().names
-    return names
 
 
 def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tuple[str, float]]]:
@@ -64,12 +58,6 @@ def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tupl
     found = model.task().top_features(n, merge)
     names = [f"target {k}" for k in range(1, len(found) + 1)] if "target 0" in found else list(found)
     return {name: [(one[0], one[1]) for one in each] for name, each in zip(names, found.values(), strict=True)}
-
-
-def n_features(model: Any) -> int | None:
-    """How many features have weights; None for a kernel without explicit features."""
-    features = model.task().features
-    return None if features is None else features.n_features
 
 
 def settings(model: Any) -> dict[str, Any]:
@@ -120,9 +108,8 @@ def check_writable(path: Path | None, what: str, inputs: Iterable[str] = (), for
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected the name of a file for the {what}")
     if not path.parent.is_dir():
-        raise InputError(
-            f"{path}: the folder {path.parent} does not exist: make it first, or name another for the {what}"
-        )
+        missing = f"the folder {path.parent} does not exist"
+        raise InputError(f"{path}: {missing}: make it first, or name another for the {what}")
     try:
         with tempfile.TemporaryFile(dir=path.parent) as file:
             file.write(b"treille")
@@ -138,21 +125,18 @@ def describe_report(report: Report, tol: float, pairs: bool = False, unit: str =
     """
     ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
     several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
+    took = seconds(report.seconds)
+    if report.mistakes and report.status == "stream":
+        return f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}, {took}"
     if report.mistakes:
-        if report.status == "stream":
-            return (
-                f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}, {seconds(report.seconds)}"
-            )
         separated = "no mistake" if report.mistakes[-1] == 0 else count(report.mistakes[-1], "mistake")
-        return (
-            f"{ended}, {separated} in the last of {count(report.epochs, 'epoch')}, {several}"
-            f"{sum(report.mistakes):,} in all, {seconds(report.seconds)}"
-        )
+        in_all = f"{several}{sum(report.mistakes):,} in all, {took}"
+        return f"{ended}, {separated} in the last of {count(report.epochs, 'epoch')}, {in_all}"
     if pairs and several:
         several = f"{count(len(report.per_class), 'pair')} of classes, "
     return (
         f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
-        f"{count(report.epochs, unit)}, {seconds(report.seconds)}"
+        f"{count(report.epochs, unit)}, {took}"
     )
 
 

@@ -6,27 +6,25 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
 import numpy as np
 import typer
 
-from treille import InputError, Strings, Trees
-from treille.cli.columns import with_numbers
+from treille import InputError, Strings, Trees, Vectors
 from treille.cli.console import Printer
 from treille.cli.models import refuse_model
 from treille.data.base import kind_of
 from treille.data.sequences import RESIDUES, as_residues
 from treille.io import Examples, read, read_chunks
+from treille.io.parameters import to_float
 from treille.io.parts import ColumnParts
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel, parse_kernel, parse_kernels
 
-Loss = Literal["hinge", "squared_hinge", "logistic"]
-Alphabet = Literal["dna", "rna", "protein"]
 Weights = Literal["cost", "logprob", "prob"]  # what the numbers on the arcs of lattices are
 
 
@@ -89,7 +87,7 @@ class Reading:
     encoding: Annotated[str, ENCODING] = "utf-8"
     weights: Annotated[Weights | None, NUMBERS] = None
     symbols: Annotated[Path | None, SYMBOLS] = None
-    alphabet: Annotated[Alphabet | None, ALPHABET] = None
+    alphabet: Annotated[Literal["dna", "rna", "protein"] | None, ALPHABET] = None
 
     def like(self, model: Any) -> "Reading":
         """The same, as the examples of a model were read where these options do not say otherwise."""
@@ -115,18 +113,11 @@ class Reading:
 
     def options(self, kernel: Kernel | None) -> dict[str, Any]:
         """The options of `treille.io.read`."""
-        return {
-            "format": self.format,
-            "text": self.text,
-            "label": self.label,
-            "encoding": self.encoding,
-            "weights": self.weights,
-            "symbols": self.symbols,
-            "labels": self.labels,
-            "columns": tuple(kernel.reads.columns) if kernel else (),
-            "root_label": self.root_label,
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "alphabet"}
+        columns = tuple(kernel.reads.columns) if kernel else ()
+        return given | {
+            "columns": columns,
             "brackets": None if kernel is None or Trees in kernel.reads.kinds else False,
-            "skip_unlabelled": self.skip_unlabelled,
         }
 
     def chunks(
@@ -150,7 +141,7 @@ class Reading:
     def data(self, printer: Printer, examples: Examples, kernel: Kernel | None = None) -> Any:
         """What kernels take: the examples of a file as they are, sequences over the alphabet, or columns."""
         if isinstance(examples.X, ColumnParts) and kernel is not None:
-            return with_numbers(examples, kernel)
+            return _with_numbers(examples, kernel)
         if self.alphabet is None:
             return examples.X
         kind = kind_of(examples.X)
@@ -179,6 +170,20 @@ class Reading:
         return "".join(f" --{name} {shlex.quote(value)}" for name, value in values.items() if value)
 
 
+def _with_numbers(examples: Examples, kernel: Kernel) -> ColumnParts:
+    """The columns of examples, with texts as numbers in the columns whose kernels read numbers."""
+    columns = dict(examples.X.columns)
+    for name, own in kernel.reads.columns.items():
+        given = columns.get(name)
+        if not isinstance(given, list) or Vectors not in own.kinds:
+            continue
+        columns[name] = [to_float(str(value)) for value in given]
+        for i in np.flatnonzero(~np.isfinite(columns[name])).tolist():
+            found, expected = f"{name!r} is {str(given[i])[:40]!r}", "a number, which the kernel of this column reads"
+            raise InputError(f"{examples.place(i)}: {found}, expected {expected}")
+    return ColumnParts(columns)
+
+
 KERNELS = (
     "Such as 'ngram(5)' or 'ngram(2, min_n=1, unit=word+lower).normalized()'; with --cv, the best of 'ngram(3..6)'. "
     "Units: char, char_wb, word, byte; +lower, +alnum, +nfc, +nfkc."
@@ -194,7 +199,10 @@ ReportPath = Annotated[Path | None, option("PATH", "Also write a report page, HT
 ModelPath = Annotated[Path | None, option("PATH", "Where to save the model.")]
 Cs = Annotated[str, option("NUMBER", "Weight of the losses; with --cv, the best of several: 0.1,1,10.", "--C")]
 C = Annotated[float, option("NUMBER", "Weight of the losses; less is smoother.", "--C")]
-LossName = Annotated[Loss, option("NAME", "hinge, squared_hinge, or logistic, for probabilities.")]
+LossName = Annotated[
+    Literal["hinge", "squared_hinge", "logistic"],
+    option("NAME", "hinge, squared_hinge, or logistic, for probabilities."),
+]
 Tol = Annotated[float, option("NUMBER", "Relative duality gap to reach.")]
 MaxEpochs = Annotated[int, option("N", "Passes over the data, at most.")]
 ClassWeight = Annotated[Literal["balanced"] | None, option("balanced", "Give rare classes a larger C.")]
@@ -204,14 +212,6 @@ HoldOut = Annotated[float | None, option("PART", "Score on a part held out, such
 TestFiles = Annotated[list[str] | None, option("FILE", "Score on another file; give it again for each file.")]
 STREAM = "Train a perceptron in one pass over a file that need not fit in memory."
 Stream = Annotated[bool, flag("--stream", STREAM)]
-Memory = Annotated[str | None, option("SIZE", "Train in parts that fit, such as 2GB: FILE may be larger than memory.")]
-DASK = "Train on a Dask cluster, such as tcp://host:8786; its workers read FILEs, a part each."
-Dask = Annotated[str | None, option("ADDRESS", DASK)]
-CHECKPOINT = "With --memory or --dask: if training ends early, the same command continues."
-Checkpoint = Annotated[Path | None, option("DIR", CHECKPOINT)]
-Scratch = Annotated[Path | None, option("DIR", "With --memory: for temporary files, three times the size of FILE.")]
-MIN_COUNT = "With --memory or --dask: keep features that occur in N examples or more."
-MinCount = Annotated[int, option("N", MIN_COUNT, min=1)]
 Seed = Annotated[int, option("N", "Seed of the visiting order and of the splits.")]
 
 

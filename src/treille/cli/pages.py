@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import clone
 
 from treille import InputError
-from treille.cli.console import Printer
 from treille.cli.models import check_writable
 from treille.cli.options import Data
-from treille.cli.training import HeldOut, Splits, fit
-from treille.explain.outputs import some_of
-from treille.explain.report import Source, write_report
+from treille.cli.training import HeldOut, Splits, TrainingJob, fit
+from treille.explain.examples import some_of
+from treille.explain.page import Source
+from treille.explain.report import write_report
 from treille.io import Examples
 
 
@@ -29,22 +29,17 @@ def names_of(examples: Examples) -> list[str]:
 def check_report(path: Path | None, inputs: Sequence[str] = (), force: bool = False) -> None:
     """Checks before any work whether a page can be written to this path; it replaces no other file than a page of treille."""
     check_writable(path, "report", inputs, force)
-    if (
-        path is not None
-        and path.is_file()
-        and not force
-        and b'name="generator" content="treille' not in path.read_bytes()[:1000]
-    ):
-        raise InputError(
-            f"{path}: exists and is no report of treille: choose another name, or give --force to overwrite it"
-        )
+    if path is None or not path.is_file() or force:
+        return
+    if b'name="generator" content="treille' not in path.read_bytes()[:1000]:
+        again = "choose another name, or give --force to overwrite it"
+        raise InputError(f"{path}: exists and is no report of treille: {again}")
 
 
 def write_training_report(
     path: Path,
-    printer: Printer,
+    task: TrainingJob,
     machine: Any,
-    model: Path | None,
     data: Data,
     scored: HeldOut | None,
     splits: Splits | None,
@@ -54,22 +49,20 @@ def write_training_report(
 
     For examples held out and folds, it is the report of a model trained on the others.
     """
-    examples, X, labels = data.examples, data.X, np.array(data.labels)
-    file = str(model or "model.treille")
-    source = Source(examples.source, names=names_of(examples), model=file, warnings=printer.warnings)
+    shown, X, labels = tested or data, data.X, np.array(data.labels)
+    source = Source(shown.examples.source, names=names_of(shown.examples), warnings=task.printer.warnings)
+    if task.model:
+        source = replace(source, model=str(task.model))
     if tested is not None:
-        own = replace(source, data=tested.examples.source, names=names_of(tested.examples))
-        write_report(machine, tested.X, tested.labels, path, (X, labels), own)
-        return
-    if splits is None or scored is None:
+        write_report(machine, tested.X, tested.labels, path, (X, labels), source)
+    elif splits is None or scored is None:
         write_report(machine, None, None, path, (X, labels), source)
-        return
-    splits = list(splits)
-    rest, rows = (np.asarray(part) for part in splits[0])
-    how = "held out: the figures are of a model trained on the others"
-    if len(splits) > 1:
-        how = f"the first of {len(splits)} folds, of a model trained on the others; over all folds: {scored}"
-    trained = (some_of(X, rest), labels[rest])
-    fitted = scored.fitted or fit(clone(machine), *trained)
-    own = replace(source, how=how, names=[source.names[i] for i in rows] if source.names else None)
-    write_report(fitted, some_of(X, rows), labels[rows], path, trained, own)
+    else:
+        how = "held out: the figures are of a model trained on the others"
+        if len(splits) > 1:
+            how = f"the first of {len(splits)} folds, of a model trained on the others; over all folds: {scored}"
+        rest, rows = splits[0]
+        trained = (some_of(X, rest), labels[rest])
+        fitted = scored.fitted or fit(clone(machine), *trained)
+        source = replace(source, how=how, names=[source.names[i] for i in rows] if source.names else None)
+        write_report(fitted, some_of(X, rows), labels[rows], path, trained, source)

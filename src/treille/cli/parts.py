@@ -6,17 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from treille import InputError
-from treille.cli.classes import check_classes
 from treille.cli.console import Printer
 from treille.cli.models import describe_report
-from treille.cli.options import option_errors
-from treille.cli.trained import Trained, TrainingJob
-from treille.cli.training import fit
+from treille.cli.options import option, option_errors
+from treille.cli.training import Trained, TrainingJob, check_classes, fit
 from treille.data.base import available_memory, readable_size
 from treille.data.format import class_counts, count, shares
 from treille.io import Examples
@@ -25,16 +23,22 @@ from treille.scale.cluster import require_dask
 from treille.scale.parts import Part, Parts, part_characters, place_of
 from treille.scale.sources import file_facts, text_bytes
 
+MEMORY = "Train in parts that fit, such as 2GB: FILE may be larger than memory."
+DASK = "Train on a Dask cluster, such as tcp://host:8786; its workers read FILEs, a part each."
+CHECKPOINT = "With --memory or --dask: if training ends early, the same command continues."
+SCRATCH = "With --memory: for temporary files, three times the size of FILE."
+MIN_COUNT = "With --memory or --dask: keep features that occur in N examples or more."
+
 
 @dataclass(frozen=True)
 class Limits:
-    """The values of the options for data in parts."""
+    """The values of the options for data in parts. Its fields declare the options; see `with_options`."""
 
-    memory: str | None
-    checkpoint: Path | None
-    scratch: Path | None
-    min_count: int
-    dask: str | None
+    memory: Annotated[str | None, option("SIZE", MEMORY)] = None
+    dask: Annotated[str | None, option("ADDRESS", DASK)] = None
+    checkpoint: Annotated[Path | None, option("DIR", CHECKPOINT)] = None
+    scratch: Annotated[Path | None, option("DIR", SCRATCH)] = None
+    min_count: Annotated[int, option("N", MIN_COUNT, min=1)] = 1
 
     @property
     def in_parts(self) -> bool:
@@ -44,9 +48,8 @@ class Limits:
     def check(self) -> None:
         """Refuses bad values before any work is done."""
         if self.dask == "":
-            raise typer.BadParameter(
-                "expected the address of a scheduler, such as tcp://host:8786", param_hint="--dask"
-            )
+            expected = "expected the address of a scheduler, such as tcp://host:8786"
+            raise typer.BadParameter(expected, param_hint="--dask")
         with option_errors("--memory"):
             Parts(lambda: iter(()), memory=self.memory or "2GB", min_count=self.min_count)
 
@@ -64,10 +67,9 @@ def train_parts(task: TrainingJob, machine: Any, limits: Limits) -> Trained:
             parts, source, format = _cluster_parts(task, kernel, limits), task.files[0], ""
         fit(machine, parts)
     except KeyboardInterrupt:
-        kept = f"the same command continues from {limits.checkpoint}"
-        task.printer.warn(
-            f"interrupted: {kept if limits.checkpoint else 'with --checkpoint DIR, it could be continued'}"
-        )
+        continues = f"the same command continues from {limits.checkpoint}"
+        advice = continues if limits.checkpoint else "with --checkpoint DIR, it could be continued"
+        task.printer.warn(f"interrupted: {advice}")
         raise
     task.save(machine)
     counts = class_counts({str(label): n for label, n in parts.class_counts.items()})

@@ -16,24 +16,21 @@ little memory: they are read and predicted in chunks.
 """
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from itertools import chain
 from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from treille.cli import options
-from treille.cli.console import Printer
 from treille.cli.models import check_writable, load_model, refuse_tagger
 from treille.cli.options import flag, option
-from treille.cli.predicting import predicted, written
-from treille.data.format import class_counts, count, one_line, shares
+from treille.cli.predicting import predicted, table_line, written
+from treille.data.format import class_counts, count, shares
 from treille.explain.tasks import Task
-from treille.io import Examples
 
 STANDARD_OUTPUT = "-"
 
@@ -62,23 +59,29 @@ def run(
     predict = estimator.predict_proba if probabilities else task.scores if names else estimator.predict
     chunks = predicted(printer, reading.chunks(files, False, kernel, ids=True), reading, kernel, predict, files[0])
     table = names if scores or probabilities else []
-    kept = _Kept(names, "scores" if scores else "probabilities" if probabilities else "")
-    counts, n, source = Counter[str](), 0, ""
+    wanted = "scores" if scores else "probabilities" if probabilities else "" if names else "numbers"
+    counts, n, source, lists = Counter[str](), 0, "", defaultdict[str, list[str]](list)
     path = None if output == STANDARD_OUTPUT else output
     with written(path, "predictions") as write:
         for chunk in chunks:
             examples, found = chunk.examples, chunk.found
             if n == 0:
-                _warn_of_tabs(printer, examples)
                 source = examples.input or examples.source
-                header = _header(table, examples.ids)
+                if examples.format == "lines" and "\t" in examples.X[0]:
+                    no_labels = "there are tabs, but no labels are read: each whole line was taken as a text"
+                    printer.warn(f"{examples.source}: {no_labels}")
+                header = [table_line([*(["id"] if examples.ids else []), "label", *table])] if table else []
             labels = [names[k] for k in found.argmax(axis=1)] if names else []
             counts.update(labels)
             if printer.json and path is None:
-                kept.add(examples, found)
+                members = {"labels": labels, wanted: found.tolist() if wanted else [], "ids": examples.ids}
+                for name, items in members.items():
+                    if items:
+                        lists[name].append(dumps(items)[1:-1])
             else:
                 numbers = found.reshape(len(found), -1)[:, : None if table or not names else 0]
-                lines = _lines(examples.ids, labels, numbers, 6 if names else 10)
+                columns = [*filter(None, (examples.ids, labels)), *numbers.T.tolist()]
+                lines = (table_line(cells, 6 if names else 10) for cells in zip(*columns, strict=True))
                 write(lines if n else chain(header, lines))
             n += len(examples)
     value: dict[str, Any] = {"model": str(model), "file": source, "examples": n}
@@ -89,7 +92,7 @@ def run(
         printer.note(f"{count(n, 'prediction')} written to {output}{summary}")
         value["output"] = output
     if printer.json and path is None:
-        sys.stdout.writelines(kept.json(value))
+        sys.stdout.writelines(_object(value, lists))
     else:
         printer.result(value)
 
@@ -107,49 +110,12 @@ def _check_options(task: Task, scores: bool, probabilities: bool) -> None:
         )
 
 
-def _warn_of_tabs(printer: Printer, examples: Examples) -> None:
-    if examples.format == "lines" and "\t" in examples.X[0]:
-        printer.warn(f"{examples.source}: there are tabs, but no labels are read: each whole line was taken as a text")
-
-
-class _Kept:
-    """Predictions that are printed at the end, as one JSON object: numbers of classes, and scores, take little memory."""
-
-    def __init__(self, names: list[str], scores: str):
-        self.names, self.scores = names, scores
-        self.found, self.ids = list[np.ndarray](), list[list[str]]()
-
-    def add(self, examples: Examples, found: np.ndarray) -> None:
-        """Keeps what was predicted."""
-        self.found.append(found if self.scores or not self.names else found.argmax(axis=1).astype(np.int32))
-        self.ids += [examples.ids] if examples.ids else []
-
-    def json(self, value: dict[str, Any]) -> Iterator[str]:
-        """The object with these members and the predictions, as text in pieces."""
-        lists = dict[str, Iterable[list[Any]]]()
-        if self.names:
-            codes = (found.argmax(axis=1) if self.scores else found for found in self.found)
-            lists["labels"] = ([self.names[k] for k in some] for some in codes)
-        if self.scores or not self.names:
-            lists[self.scores or "numbers"] = (found.tolist() for found in self.found)
-        if self.ids:
-            lists["ids"] = self.ids
-        yield dumps(value)[:-1]
-        for name, parts in lists.items():
-            yield f", {dumps(name)}: ["
-            for i, part in enumerate(parts):
-                yield (", " if i else "") + dumps(part)[1:-1]
-            yield "]"
-        yield "}\n"
-
-
-def _header(table: list[str], ids: list[str] | None) -> list[str]:
-    """The header of a table of scores."""
-    return ["\t".join([*(["id"] if ids else []), "label", *map(one_line, table)]) + "\n"] if table else []
-
-
-def _lines(ids: list[str] | None, labels: list[str], numbers: np.ndarray, digits: int) -> Iterator[str]:
-    """One line per example: the id, the label and the numbers that it has, separated by tabs."""
-    for i, row in enumerate(numbers.tolist()):
-        words = [*([ids[i]] if ids else []), *([labels[i]] if labels else [])]
-        yield "\t".join([*map(one_line, words), *(f"{value:.{digits}g}" for value in row)]) + "\n"
+def _object(value: dict[str, Any], lists: dict[str, list[str]]) -> Iterator[str]:
+    """A JSON object in pieces: the members of `value`, then lists, whose items are text already."""
+    yield dumps(value)[:-1]
+    for name, pieces in lists.items():
+        yield f", {dumps(name)}: ["
+        for i, piece in enumerate(pieces):
+            yield (", " if i else "") + piece
+        yield "]"
+    yield "}\n"

@@ -12,7 +12,7 @@ import numpy as np
 
 from treille.cli.console import Printer
 from treille.cli.options import Reading
-from treille.data.format import count
+from treille.data.format import count, one_line
 from treille.io import Examples
 from treille.io.atomic_write import atomic_file, saving
 from treille.kernels import Kernel
@@ -51,6 +51,15 @@ def predicted(
             found = predict(X)
         n += len(examples)
         yield Chunk(examples, X, found)
+
+
+def table_line(cells: Iterable[str | float], digits: int = 6) -> str:
+    """A line of a table: texts and numbers, separated by tabs.
+
+    >>> table_line(["a\\tb", 0.25])
+    'a\\\\tb\\t0.25\\n'
+    """
+    return "\t".join(one_line(cell) if isinstance(cell, str) else f"{cell:.{digits}g}" for cell in cells) + "\n"
 
 
 @contextmanager

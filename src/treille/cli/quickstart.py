@@ -28,15 +28,15 @@ from treille.cli.pages import check_report
 from treille.cli.training import fit, part_split
 from treille.data.format import count
 from treille.datasets import flow_graph, functions
-from treille.explain.page import Cell, Content, Page, Table
-from treille.explain.report import Source, report_content
+from treille.explain.page import Cell, Content, Page, Source, Table
+from treille.explain.report import report_content
 from treille.io.graphs import format_graph
 from treille.kernels import EdgeHistogram, Kernel, Subpath
 from treille.kernels.parse import format_kernel
 
 FOLDER = Path("treille-quickstart")
 HELD_OUT = 0.25
-TELLING = 8
+MOST_FEATURES = 8  # of a class
 SHOWN = 40  # examples of each kind on the page
 INTRODUCTION = (
     "Which package of the Python standard library does a function come from? Each model was trained on three quarters of the "
@@ -52,9 +52,7 @@ class Kind:
     name: str
     load: Callable[[], tuple[list[Any], list[str]]]
     kernel: Kernel | None  # None: the default for the data
-    line: Callable[[Any, str], str] = lambda text, label: dumps(
-        {"text": text, "label": label}
-    )  # of an example, in its file
+    line: Callable[[Any, str], str] = lambda text, label: dumps({"text": text, "label": label})  # of its file
 
 
 @cache
@@ -82,37 +80,6 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The result for one kind of data."""
-
-    kind: Kind
-    model: SVC
-    examples: int
-    accuracy: float
-    seconds: float
-    content: Content
-
-    def cells(self) -> list[str]:
-        """A row under `HEADER`."""
-        kernel = "default" if self.kind.kernel is None else format_kernel(self.kind.kernel)
-        what = [self.kind.name, kernel, f"{self.examples:,}", f"{len(self.model.classes_):,}"]
-        return [*what, f"{self.accuracy:.3f}", f"{self.seconds:.2f}", f"{self.model.report_.relative_gap:.1e}"]
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        return {
-            "kind": self.kind.name,
-            "kernel": format_kernel(self.model.plan_.kernel),
-            "examples": self.examples,
-            "classes": self.model.classes_.tolist(),
-            "accuracy": self.accuracy,
-            "seconds": self.seconds,
-            "relative_gap": self.model.report_.relative_gap,
-            "status": self.model.report_.status,
-        }
-
-
 @options.with_options()
 def run(
     folder: Annotated[Path, option("PATH", "Where to write.")] = FOLDER,
@@ -125,37 +92,41 @@ def run(
     report = report or folder / "report.html"
     folder.mkdir(parents=True, exist_ok=True)
     check_report(report, force=force)
-    outcomes = [_try(printer, kind, folder) for kind in KINDS]
-    telling = {o.kind.name: o.model.top_features(TELLING) for o in outcomes}
-    rows, commands = [o.cells() for o in outcomes], _next(folder / KINDS[0].name)
+    models, contents, values = zip(*(_try(printer, kind, folder) for kind in KINDS), strict=True)
+    rows, commands = list(map(_row, KINDS, values)), _next(folder / KINDS[0].name)
     overview = Table(
         HEADER,
         [[*map(Cell, row[:2]), *(Cell(text, float(text.replace(",", ""))) for text in row[2:])] for row in rows],
         2,
     )
-    contents = [replace(o.content, commands=commands) for o in outcomes]
-    Page("treille quickstart", contents, INTRODUCTION, overview).write(report)
+    page = Page("treille quickstart", [replace(each, commands=commands) for each in contents], INTRODUCTION, overview)
+    page.write(report)
     printer.table(HEADER, rows, left=2)
-    for each in telling.values():
+    for model in models:
         printer.print()
-        print_features(printer, each, weights=False)
+        print_features(printer, model.top_features(MOST_FEATURES), weights=False)
     printer.print()
     printer.field("written", f"data, model and a report page, {report}: open it in a browser")
     printer.print("try next:", style="bold")
     for line in commands:
         printer.print(f"  {line}", wrap=False)
-    printer.result(
-        {"kinds": [o.as_dict() for o in outcomes], "folder": str(folder), "report": str(report), "next": commands}
-    )
+    printer.result({"kinds": list(values), "folder": str(folder), "report": str(report), "next": commands})
 
 
-def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
-    """Trains on a part, scores on the rest; writes data and model to the folder."""
+def _row(kind: Kind, values: dict[str, Any]) -> list[str]:
+    """A row under `HEADER`."""
+    what = [kind.name, "default" if kind.kernel is None else format_kernel(kind.kernel)]
+    sizes = [f"{values['examples']:,}", f"{len(values['classes']):,}", f"{values['accuracy']:.3f}"]
+    return [*what, *sizes, f"{values['seconds']:.2f}", f"{values['relative_gap']:.1e}"]
+
+
+def _try(printer: Printer, kind: Kind, folder: Path) -> tuple[SVC, Content, dict[str, Any]]:
+    """Trains on a part, scores on the rest; writes data and model to the folder. Returns also the content of a report, and what
+    is printed as JSON."""
     with printer.busy("reading the source of the standard library"):
         examples, labels = kind.load()
-    printer.note(
-        f"{count(len(examples), 'function')} of the Python standard library as {kind.name}, the package as label"
-    )
+    n = count(len(examples), "function")
+    printer.note(f"{n} of the Python standard library as {kind.name}, the package as label")
     ((train, test),) = part_split(labels, HELD_OUT, seed=0)
     for name, rows in (("train", train), ("test", test)):
         write_lines(folder / f"{kind.name}.{name}.jsonl", (kind.line(examples[i], labels[i]) for i in rows))
@@ -165,11 +136,19 @@ def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
     spent = time.perf_counter() - begun
     model.save(folder / f"{kind.name}.treille")
     shown, trained = (([examples[i] for i in rows], [labels[i] for i in rows]) for rows in (test, train))
-    accuracy = float(model.score(*shown))
+    values = {
+        "kind": kind.name,
+        "kernel": format_kernel(model.plan_.kernel),
+        "examples": len(examples),
+        "classes": model.classes_.tolist(),
+        "accuracy": float(model.score(*shown)),
+        "seconds": spent,
+        "relative_gap": model.report_.relative_gap,
+        "status": model.report_.status,
+    }
     source = Source(f"functions as {kind.name}", "a quarter held out", name=kind.name, most=SHOWN)
     with printer.busy("writing the report"):
-        content = report_content(model, *shown, trained, source)
-    return Outcome(kind, model, len(examples), accuracy, spent, content)
+        return model, report_content(model, *shown, trained, source), values
 
 
 def _next(stem: Path) -> list[str]:

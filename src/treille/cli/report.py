@@ -13,7 +13,6 @@ for texts TF-IDF with LinearSVC. Without FILE the page is of the training data, 
 of the model alone. A model of 'treille tag train' reads tagged sentences.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,12 +23,9 @@ from treille.cli.options import Reading, argument, option
 from treille.cli.pages import check_report, names_of
 from treille.cli.tag import sentences
 from treille.data.base import readable_size
-from treille.explain.report import Source, write_report
-from treille.io import Examples
+from treille.explain.page import Source
+from treille.explain.report import write_report
 from treille.tagging import Sentences
-
-Pair = tuple[Any, Any]
-NOTHING: Pair = (None, None)
 
 
 @options.with_options("alphabet", "root_label")
@@ -47,35 +43,22 @@ def run(
     inputs = [*(files or ()), *(train or ())]
     check_report(output, reading.inputs(str(model), *inputs), force)
     estimator = load_model(model, inputs)
-    source = Source(model=str(model))
-    if estimator.task().reads is Sentences:
-        own, trained = (_sentences(printer, estimator, paths, reading.encoding) for paths in (files, train))
-        source = replace(source, data=sentences.source(files or train or []))
-    else:
-        reading = reading.like(estimator)
-        shown, own = _examples(printer, estimator, reading, files)
-        other, trained = _examples(printer, estimator, reading, train)
-        shown = shown or other
-        if shown is not None:
-            source = replace(source, data=shown.source, names=names_of(shown))
-    source = replace(source, warnings=printer.warnings)
+    shown, trained = (_read(printer, estimator, reading, paths) if paths else None for paths in (files, train))
+    *_, data, names = shown or trained or ("", None)
+    X, y = shown[:2] if shown else (None, None)
     with printer.busy("writing the report"):
-        write_report(estimator, *(own or NOTHING), path=output, train=trained, source=source)
+        source = Source(data, names=names, model=str(model), warnings=printer.warnings)
+        write_report(estimator, X, y, output, trained and trained[:2], source)
     printer.field("written", f"{output}, {readable_size(output.stat().st_size)}: open it in a browser")
     printer.result({"model": str(model), "report": str(output), "bytes": output.stat().st_size})
 
 
-def _sentences(printer: Printer, model: Any, paths: list[str] | None, encoding: str) -> Pair | None:
-    return sentences.read_for(printer, model, paths, None, encoding) if paths else None
-
-
-def _examples(
-    printer: Printer, model: Any, reading: Reading, paths: list[str] | None
-) -> tuple[Examples | None, Pair | None]:
-    if not paths:
-        return None, None
-    kernel = model.plan_.kernel
+def _read(printer: Printer, model: Any, reading: Reading, paths: list[str]) -> tuple[Any, Any, str, list[str] | None]:
+    """Examples and what is known about them, the name of the files, and the names of the examples."""
+    if model.task().reads is Sentences:
+        return *sentences.read_for(printer, model, paths, None, reading.encoding), sentences.source(paths), None
+    reading, kernel = reading.like(model), model.plan_.kernel
     examples = reading.read(printer, paths, None, kernel)
     X = reading.data(printer, examples, kernel)
     numbers = not model.task().names and examples.labels is not None
-    return examples, (X, examples.targets() if numbers else examples.labels)
+    return X, examples.targets() if numbers else examples.labels, examples.source, names_of(examples)

@@ -34,6 +34,7 @@ from treille.cli.options import Reading, flag, option
 from treille.cli.tag.sentences import first_sentences
 from treille.data.base import kind_of
 from treille.data.format import clipped, visible
+from treille.io.parts import ColumnParts
 from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences
 
@@ -75,25 +76,22 @@ def run(
     samples = _samples(printer, estimator, reading, examples) if examples is not None else []
     limits = Limits(int(max_body * 1_000_000), time_limit, queue, jobs or min(os.cpu_count() or 1, 4))
     names = [*(allow_host or []), host, *([socket.gethostname()] if host in EVERYWHERE else [])]
-    app = make_app(
-        estimator, name=model.stem, samples=samples, limits=limits, hosts=names, log=_logged if log else None
-    )
+    logged = _logged if log else None
+    app = make_app(estimator, name=model.stem, samples=samples, limits=limits, hosts=names, log=logged)
     gc.collect()
     gc.freeze()  # what lives as long as the program need not be visited again and again
     with listening(host, port) as found:
         url = url_of(found)
-        if not found.getsockname()[0].startswith("127.") and found.getsockname()[0] != "::1":
-            printer.warn(
-                f"listening at {host}: every machine that reaches this one can use the model, without a password"
-            )
+        address, number = found.getsockname()[:2]
+        if not address.startswith("127.") and address != "::1":
+            open_to_all = "every machine that reaches this one can use the model, without a password"
+            printer.warn(f"listening at {host}: {open_to_all}")
 
         def started() -> None:
             kernel = format_kernel(estimator.plan_.kernel)
             printer.print(f"{model.name} ({type(estimator).__name__}, {kernel}) at {url}", wrap=False)
             printer.note("Ctrl-C stops it")
-            printer.result(
-                {"url": url, "host": host, "port": found.getsockname()[1], "model": str(model), "pid": os.getpid()}
-            )
+            printer.result({"url": url, "host": host, "port": number, "model": str(model), "pid": os.getpid()})
             sys.stdout.flush()
             if browser:
                 threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
@@ -112,31 +110,31 @@ def _logged(line: str) -> None:
 
 
 def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> list[Any]:
-    """The first examples of a file, for the page, called by their label and how they begin."""
+    """The first examples of a file, for the page, named by their number, id, label and beginning."""
     from treille.serve.kinds import reader_of
-    from treille.serve.playground import sample_of
+    from treille.serve.playground import Sample
 
-    reader = reader_of(estimator)
     if estimator.task().reads is Sentences:
-        X = first_sentences(estimator, [path], reading.encoding, SAMPLES)
-        return [sample_of(each, _name(i, "", each), reader) for i, each in enumerate(X)]
-    kernel = estimator.plan_.kernel
-    found = reading.like(estimator).read(printer, [path], None, kernel)
-    found = found.take(range(min(SAMPLES, len(found))))
-    X, labels = reading.data(printer, found, kernel), found.labels or [""] * len(found)
-    names = [f"{found.ids[i]} " if found.ids else "" for i in range(len(found))]
-    if reader.columns:
-        rows = [{name: column[i] for name, column in X.columns.items()} for i in range(len(found))]
-        return [sample_of(row, _name(i, labels[i], next(iter(row.values()), "")), reader) for i, row in enumerate(rows)]
-    batch: Any = found.X
-    if not isinstance(batch, Sequence):
-        kind: Any = kind_of(batch)
-        batch = kind(batch)
-    items = [batch[i] for i in range(len(found))]
-    return [sample_of(each, _name(i, names[i] + labels[i], each), reader) for i, each in enumerate(items)]
+        items = first_sentences(estimator, [path], reading.encoding, SAMPLES)
+        titles = [""] * len(items)
+    else:
+        kernel = estimator.plan_.kernel
+        found = reading.like(estimator).read(printer, [path], None, kernel)
+        found = found.take(range(min(SAMPLES, len(found))))
+        ids, labels = found.ids or [""] * len(found), found.labels or [""] * len(found)
+        titles = [f"{id} {label}".strip() for id, label in zip(ids, labels, strict=True)]
+        X: Any = reading.data(printer, found, kernel)
+        if isinstance(X, ColumnParts):
+            items = [{name: column[i] for name, column in X.columns.items()} for i in range(len(found))]
+        else:
+            kind: Any = kind_of(found.X)
+            items = list(found.X if isinstance(found.X, Sequence) else kind(found.X))
+    write = reader_of(estimator).write
+    return [Sample(_name(i, *each), write(each[1])) for i, each in enumerate(zip(titles, items, strict=True), 1)]
 
 
-def _name(i: int, label: str, example: Any) -> str:
-    words = example if isinstance(example, str) else " ".join(map(str, example)) if isinstance(example, list) else ""
+def _name(i: int, title: str, example: Any) -> str:
+    first = next(iter(example.values()), "") if isinstance(example, dict) else example
+    words = first if isinstance(first, str) else " ".join(map(str, first)) if isinstance(first, list) else ""
     shown = visible(" ".join(words[:200].split()), blanks=False)
-    return clipped(" · ".join(filter(None, [str(i + 1), label.strip(), shown])), 60)
+    return clipped(" · ".join(filter(None, [str(i), title, shown])), 60)

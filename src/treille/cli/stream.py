@@ -12,7 +12,7 @@ from treille import InputError, Perceptron
 from treille.cli.console import Printer
 from treille.cli.models import describe_report
 from treille.cli.options import kernel_option
-from treille.cli.trained import Trained, TrainingJob
+from treille.cli.training import Trained, TrainingJob
 from treille.data.format import count, seconds
 
 

@@ -52,12 +52,10 @@ def tree_lines(labels: Sequence[str], parents: Sequence[int], values: np.ndarray
     >>> [line.plain for line in tree_lines(["S", "NP"], [-1, 0], np.array([0.0, 0.5]))]
     ['  S', '    NP +0.500']
     """
-    most, depths, lines = float(np.abs(values).max(initial=0)) or 1.0, list[int](), list[Text]()
-    for parent in parents:
-        depths.append(depths[parent] + 1 if parent >= 0 else 0)
-    nodes = chosen_nodes(parents, np.array(depths), np.abs(values))
+    most, lines = float(np.abs(values).max(initial=0)) or 1.0, list[Text]()
+    nodes, depths = chosen_nodes(parents, np.abs(values))
     for node in nodes:
-        line = Text("  " + "  " * depths[node])
+        line = Text("  " * (1 + int(depths[node])))
         line.append(clipped(visible(labels[node], blanks=False), 60), style=shade(float(values[node]) / most))
         lines.append(line.append(f" {values[node]:+.3f}" if values[node] else "", style="dim"))
     if len(nodes) < len(labels):

@@ -31,19 +31,21 @@ as it comes. The score is the share of examples that were predicted right before
 was learned so far.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
-from treille import SVC, LogisticRegression
-from treille.cli import options
-from treille.cli.in_memory import Scoring, train_in_memory
-from treille.cli.models import check_writable
-from treille.cli.options import kernel_options, numbers_option
-from treille.cli.pages import check_report
-from treille.cli.parts import Limits, train_parts
+from treille import SVC, InputError, Lattices, LogisticRegression
+from treille.cli import options, training
+from treille.cli.models import check_writable, describe_report, warn_unknown
+from treille.cli.options import Data, kernel_options, numbers_option
+from treille.cli.pages import check_report, write_training_report
+from treille.cli.parts import Limits, hint_memory, train_parts
 from treille.cli.stream import train_stream
-from treille.cli.trained import NOT_CONVERGED, TrainingJob, check_scoring, checked
+from treille.cli.training import NOT_CONVERGED, HeldOut, Trained, TrainingJob, check_scoring, checked
+from treille.data.format import class_counts, count, shares
+from treille.kernels import Kernel
 
 WITH_PARTS = ("--checkpoint", "--scratch", "--min-count")
 IN_MEMORY = ("--cv", "--holdout", "--report")
@@ -67,11 +69,7 @@ def run(
     holdout: options.HoldOut = None,
     test: options.TestFiles = None,
     report: options.ReportPath = None,
-    memory: options.Memory = None,
-    dask: options.Dask = None,
-    checkpoint: options.Checkpoint = None,
-    scratch: options.Scratch = None,
-    min_count: options.MinCount = 1,
+    limits: Annotated[Limits, Limits],
     stream: options.Stream = False,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
@@ -80,16 +78,14 @@ def run(
     printer: options.Output,
 ) -> None:
     """Checks the options, trains, saves, and prints last: a reader that stops early, such as head, loses no work."""
-    limits = Limits(memory, checkpoint, scratch, min_count, dask)
     _refuse_options(given, stream, limits)
-    scoring = Scoring(cv, holdout, seed)
     if not stream:
         ways = {"--cv": cv, "--holdout": holdout, "--test": test or None}
         check_scoring(model, ways, "--test FILE" if limits.in_parts else "--cv 5")
     inputs = reading.inputs(*files, *(test or ()))
     check_writable(model, "model", inputs, force)
     check_report(report, [*inputs, str(model or "")], force)
-    task = TrainingJob(files, test or [], model, reading, printer)
+    task = TrainingJob(files, test or [], model, reading, printer, report)
     if stream:
         trained = train_stream(task, kernel, not no_intercept, jobs)
     else:
@@ -106,12 +102,67 @@ def run(
         if limits.in_parts:
             trained = train_parts(task, machine, limits)
         else:
-            trained = train_in_memory(task, machine, kernels, Cs, scoring, report)
+            trained = _train_in_memory(task, machine, kernels, Cs, cv, holdout)
     trained.show(task)
     if trained.ended is not None:
         raise trained.ended
     if not trained.converged:
         raise typer.Exit(NOT_CONVERGED)
+
+
+def _train_in_memory(
+    task: TrainingJob,
+    machine: Any,
+    kernels: Sequence[Kernel],
+    Cs: Sequence[float],
+    cv: int | None,
+    holdout: float | None,
+) -> Trained:
+    """Trains on all examples at once, by the best of several kernels and values of C if there is a cross-validation."""
+    data, tested = _read(task, machine.kernel)
+    labels, machine.kernel = data.labels, data.kernel
+    batch = data.kernel.batch(data.X, machine.n_jobs)  # read once, for all folds and the final model
+    if isinstance(batch, Lattices):
+        task.printer.note(f"read as distributions: {batch.report}")
+    candidates, scored, splits = list[dict[str, Any]](), None, None
+    if cv:
+        splits = training.fold_splits(labels, cv, machine.random_state, task.printer)
+        machine, scored, candidates = training.choose(machine, kernels or [data.kernel], Cs, batch, labels, splits)
+    else:
+        if holdout:
+            splits = training.part_split(labels, holdout, machine.random_state)
+            scored = training.held_out(machine, batch, labels, splits, f"on {holdout:.0%} held out")
+        training.fit(machine, batch, labels)
+    task.save(machine)
+    if tested:
+        scored = HeldOut(f"on {tested.examples.source}", [training.score(machine, tested.X, tested.labels, labels)])
+    if task.report:
+        write_training_report(task.report, task, machine, data, scored, splits, tested)
+    plan, source = machine.plan_, data.examples
+    why = data.why if plan.kernel is machine.kernel else plan.kernel_why
+    ended = describe_report(machine.report_, machine.tol)
+    return Trained(machine, source.source, source.format, class_counts(labels), why, ended, scored, candidates)
+
+
+def _read(task: TrainingJob, kernel: Kernel | None) -> tuple[Data, Data | None]:
+    """The training data and the test data, after notes on them."""
+    printer, reading = task.printer, task.reading
+    hint_memory(printer, task.files)
+    data = reading.load(printer, task.files, True, kernel, labels=True)
+    examples, counts = data.examples, class_counts(data.labels)
+    if len(counts) < 2:
+        raise InputError(f"{examples.source}: every label is {data.labels[0]!r}, expected at least two classes")
+    training.check_classes(examples)
+    printer.note(f"{count(len(counts), 'class')}: {shares(counts)}")
+    if reading.alphabet is None and examples.format in ("fasta", "fastq"):
+        letters = set("".join(examples.X[:100]).upper())
+        if {"A", "C", "G"} <= letters <= set("ACGTUN"):
+            printer.note("these look like DNA: --alphabet dna folds case, and chooses a kernel of both strands")
+    if not task.test:
+        return data, None
+    tested = reading.load(printer, task.test, True, data.kernel)
+    warn_unknown(printer, sorted(counts), tested.examples.source, tested.labels)
+    return data, tested
 
 
 def _refuse_options(given: options.Given, stream: bool, limits: Limits) -> None:

@@ -12,7 +12,7 @@ def codes_of(alphabet: Iterable[Any]) -> dict[Any, int]:
 
 
 def united(alphabet: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
-    """The symbols of both alphabets, those of the first with their codes, and the codes of the symbols of the second, as int32.
+    """The union of two alphabets, which begins with the first, and the codes in it of the second, as int32.
 
     >>> symbols, codes = united(["a", "b"], ["c", "b"])
     >>> symbols, codes.tolist()

@@ -6,9 +6,9 @@ import contextlib
 import os
 import sys
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -18,10 +18,12 @@ from treille.io.flat import selected as selected
 from treille.io.parts import PackedExamples
 from treille.registry import known, registered_name, require
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Summary:
-    """What `treille inspect` shows of examples: text by field, JSON values, and some examples in a line each."""
+    """A description of examples for `treille inspect`: text by field, JSON values, and some examples in a line each."""
 
     fields: dict[str, str]
     values: dict[str, Any] = field(default_factory=dict)
@@ -55,7 +57,7 @@ class Batch(PackedExamples):
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
         """Kernels for data of this kind, each an expression with the reason, the best choice first.
 
-        The last one has explicit features, for `treille.Features`. Expressions are those of the option ``--kernel``.
+        The last one has explicit features, for `treille.Features`. Expressions are written as for the option ``--kernel``.
         """
         raise InputError(f"there is no default kernel for {cls.title}: choose a kernel")
 
@@ -96,7 +98,7 @@ class Batch(PackedExamples):
 
     @property
     def units(self) -> tuple[Any, ...]:
-        """How the texts of this batch were split into symbols; nothing for other kinds."""
+        """The units by which texts were split into symbols; empty for other kinds."""
         return ()
 
     @abstractmethod
@@ -117,13 +119,13 @@ class Batch(PackedExamples):
         return (self[i] for i in range(len(self)))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What to keep in a model file: JSON values, and arrays. `Batch.from_state` is the inverse."""
+        """The content of a model file: JSON values, and arrays. `Batch.from_state` is the inverse."""
         spec, arrays = self._state()
         return {"batch": registered_name("data", self), **spec}, arrays
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """The same without the name of the kind; `_read_state` is the inverse."""
+        """The state without the name of the kind; `_read_state` is the inverse."""
 
     @classmethod
     def from_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch:
@@ -137,11 +139,11 @@ class Batch(PackedExamples):
 
     @property
     def part_offsets(self) -> np.ndarray:
-        """Where the parts of each example begin, and one more for the end of the last: what explanations are about."""
+        """The offsets of the parts of each example, which explanations refer to."""
         raise InputError(f"{self.title} have no parts that could be explained")
 
     def part_names(self, i: int) -> list[str]:
-        """What the parts of example i are called."""
+        """The names of the parts of example i."""
         raise InputError(f"{self.title} have no parts that could be explained")
 
     def svg(self, i: int, shares: Any = None, hints: Sequence[str] | None = None) -> str | None:
@@ -162,6 +164,26 @@ class FlatBatch(Batch):
     stored: ClassVar[tuple[str, ...]]  # the attributes that are arrays
     offsets: np.ndarray
 
+    def _hold(self, **attributes: Any) -> Any:
+        """Sets the attributes, and makes the arrays among them read-only. Returns the batch."""
+        self.__dict__.update(attributes)
+        for array in self._stored_arrays().values():
+            array.flags.writeable = False
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_derived"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._hold(**state)
+
+    def derived(self, key: Any, make: Callable[[], T]) -> T:
+        """The result of `make`, computed once and cached in this batch under `key`; it is not pickled."""
+        cached: dict[Any, T] = self.__dict__.setdefault("_derived", {})
+        if key not in cached:
+            cached[key] = make()
+        return cached[key]
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -173,11 +195,10 @@ class FlatBatch(Batch):
     def part_offsets(self) -> np.ndarray:
         return self.offsets
 
-    @staticmethod
-    def _are_offsets(array: np.ndarray, n: int) -> bool:
-        """Whether an array rises from 0 to n."""
-        ends = array.ndim == 1 and len(array) > 0 and array[0] == 0 and array[-1] == n
-        return bool(ends and (np.diff(array) >= 0).all())
+    @property
+    def positions(self) -> np.ndarray:
+        """The position of each symbol in its example."""
+        return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
     def _stored_arrays(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in self.stored}
@@ -194,8 +215,32 @@ class FlatBatch(Batch):
             start = stop
 
 
+class PackedBatch(FlatBatch):
+    """A flat batch with the same attributes as its `parts`, a dataclass of arrays."""
+
+    def as_parts(self) -> Any:
+        """The arrays and alphabets."""
+        assert self.parts is not None
+        return self.parts(**{each.name: getattr(self, each.name) for each in fields(self.parts)})
+
+    def __getitem__(self, key: Any) -> Any:
+        key = as_index(key, len(self))
+        return self._item(key) if isinstance(key, int) else type(self)(self.as_parts().take(key))  # type: ignore[call-arg]
+
+    @abstractmethod
+    def _item(self, i: int) -> Any:
+        """Example i."""
+
+
+def read_each(items: Any, read: Callable[[Any, str], T]) -> Iterator[T]:
+    """What `read` makes of each item, whose place in messages is the second argument."""
+    if isinstance(items, (str, bytes, dict, os.PathLike)) or not isinstance(items, Iterable):
+        raise InputError(f"one {type(items).__name__} was given, expected a list of them")
+    return (read(item, f"item {i}") for i, item in enumerate(items))
+
+
 def kind_of(data: Any) -> type[Batch]:
-    """The kind of examples: that of a batch, or the first that recognises them; `treille.Strings` if none does."""
+    """The kind of a batch, or the first kind that recognises the examples; `treille.Strings` if none does."""
     if isinstance(data, Batch):
         return type(data)
     kinds: dict[str, type[Batch]] = known("data")

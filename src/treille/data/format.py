@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from rich.cells import cell_len, set_cell_size
 
 MARKS = {" ": "·", "\n": "↵", "\t": "⇥"}
@@ -40,13 +41,8 @@ def short_json(value: Any) -> str:
     """
     if isinstance(value, dict):
         return f"an object of {', '.join(map(repr, list(value)[:10])) or 'nothing'}"
-    kinds: Sequence[tuple[Any, str]] = (
-        (bool, "true or false"),
-        (str, "a text"),
-        (list, "a list"),
-        (type(None), "null"),
-    )
-    return next((words for kind, words in kinds if isinstance(value, kind)), f"the number {value!r}"[:40])
+    kinds = {bool: "true or false", str: "a text", list: "a list", type(None): "null"}
+    return kinds.get(type(value), f"the number {value!r}"[:40])
 
 
 def one_line(text: str) -> str:
@@ -62,6 +58,13 @@ def clipped(text: str, width: int) -> str:
 def count(number: int, noun: str) -> str:
     """A number with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
+def span(sizes: np.ndarray) -> str:
+    """The least, greatest, median and total of some sizes."""
+    if not len(sizes):
+        return "none"
+    return f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all"
 
 
 def seconds(value: float) -> str:

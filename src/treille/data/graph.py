@@ -33,9 +33,8 @@ class Graph(PlainGraph):
         colons = [""] * len(self.edges) if names is None else [f":{name}" for name in names]
         edges = [f"{u}{arrow}{v}{colon}" for (u, v), colon in zip(self.edges, colons, strict=True)]
         counts = (f"{self.n_nodes} node{'s' * (self.n_nodes != 1)}", f"{len(edges)} edge{'s' * (len(edges) != 1)}")
-        return ", ".join(
-            " ".join([count, *map(str, what)]) for count, what in zip(counts, (labels, edges), strict=True)
-        )
+        lists = zip(counts, (labels, edges), strict=True)
+        return ", ".join(" ".join([count, *map(str, what)]) for count, what in lists)
 
     def _repr_svg_(self) -> str:
         return graph_picture(self, alone=True)
@@ -43,9 +42,8 @@ class Graph(PlainGraph):
 
 def graph_picture(graph: Graph, shares: Any = None, hints: Sequence[str] | None = None, alone: bool = False) -> str:
     """A drawing of a graph as SVG, with shares of its nodes, then of its edges, from -1 to 1, and a hint for each."""
-    nodes = [
-        str(label) for label in (range(graph.n_nodes) if isinstance(graph.nodes, (int, np.integer)) else graph.nodes)
-    ]
+    names = range(graph.n_nodes) if isinstance(graph.nodes, (int, np.integer)) else graph.nodes
+    nodes = [str(name) for name in names]
     edges = [(int(u), int(v)) for u, v in graph.edges]
     labels = [] if graph.edge_labels is None else [str(label) for label in graph.edge_labels]
     return draw_graph(Drawn(nodes, edges, labels, bool(graph.directed)), Shares(shares, hints), alone)

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
 from treille import _core
 from treille.data.alphabet import align
-from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum
-from treille.data.format import listed, short_json, visible
+from treille.data.base import Batch, PackedBatch, Summary, first_item, read_each, running_sum
+from treille.data.format import listed, short_json, span, visible
 from treille.data.graph import Graph, graph_picture
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.graph_arrays import adjacency_graph, edge_index_graph
-from treille.io.graph_checks import check_parts
 from treille.io.graph_objects import dict_graph, graph_of, is_graph
-from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, GraphParts, PlainGraph, pack
+from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, GraphParts, check_parts, pack
 from treille.io.graphs import check_sizes, format_graph
 from treille.io.networkx_graphs import networkx_graph, to_networkx
 from treille.io.smiles import smiles_graph
 
-T = TypeVar("T")
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 JSON_GRAPH = {
     "type": "object",
@@ -47,7 +45,7 @@ Labels = Literal["all", "nodes", "edges", "none"]
 CoreArrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-class Graphs(FlatBatch):
+class Graphs(PackedBatch):
     """Many graphs in flat arrays: nodes of graph i are those from ``offsets[i]`` to ``offsets[i + 1]``.
 
     ``batch[i]`` is a `Graph`. Nodes of a graph are counted from 0. An undirected edge is stored as two arcs, a loop as one. Either
@@ -69,7 +67,7 @@ class Graphs(FlatBatch):
     arcs : int64 array
         Where the arcs of each node begin, and one more for the end of the last.
     targets : int32 array
-        The node at the end of each arc, counted from the first node of its graph; those of a node rise.
+        The node at the end of each arc, counted from the first node of its graph, in increasing order.
     edge_labels : int32 array
         The label of each arc, an index into `edge_alphabet`; empty if there are none.
     weights : float64 array
@@ -101,9 +99,12 @@ class Graphs(FlatBatch):
     edge_labels: np.ndarray
     weights: np.ndarray
     attributes: np.ndarray
+    alphabet: list[str]
+    edge_alphabet: list[str]
+    directed: bool
 
     def __init__(self, data: Any, n_jobs: int | None = None):
-        self._set(data if isinstance(data, GraphParts) else _read(data))
+        self._hold(**vars(data if isinstance(data, GraphParts) else _read(data)))
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
@@ -153,8 +154,8 @@ class Graphs(FlatBatch):
         labels = [f"{len(names):,} of {what}: {listed(names)}" for what, names in named if names]
         weighted = f", weights from {batch.weights.min():g} to {batch.weights.max():g}" if len(batch.weights) else ""
         fields = {
-            "nodes": _span(sizes),
-            "edges": f"{_span(edges)}, {'directed' if batch.directed else 'undirected'}{weighted}",
+            "nodes": span(sizes),
+            "edges": f"{span(edges)}, {'directed' if batch.directed else 'undirected'}{weighted}",
             "labels": "; ".join(labels) or "none",
         }
         if batch.attributes.shape[1]:
@@ -182,7 +183,7 @@ class Graphs(FlatBatch):
         '3 nodes C C O, 2 edges 0-1 1-2'
         """
         names: dict[str, Any] = {"label": label, "edge_label": edge_label, "weight": weight, "attributes": attributes}
-        return cls(_packed(graphs, partial(networkx_graph, **names)))
+        return cls(pack(read_each(graphs, partial(networkx_graph, **names))))
 
     @classmethod
     def from_adjacency(
@@ -213,7 +214,7 @@ class Graphs(FlatBatch):
         >>> str(Graphs.from_edge_index([graph], one_hot=True)[0])
         '2 nodes 0 1, 1 edge 0-1'
         """
-        return cls(_packed(graphs, partial(edge_index_graph, one_hot=one_hot)))
+        return cls(pack(read_each(graphs, partial(edge_index_graph, one_hot=one_hot))))
 
     @classmethod
     def from_smiles(cls, texts: Iterable[str]) -> Graphs:
@@ -222,7 +223,7 @@ class Graphs(FlatBatch):
         >>> str(Graphs.from_smiles(["CC=O"])[0])  # doctest: +SKIP
         '3 nodes C C O, 2 edges 0-1:single 1-2:double'
         """
-        return cls(_packed(texts, smiles_graph))
+        return cls(pack(read_each(texts, smiles_graph)))
 
     @classmethod
     def from_arrays(
@@ -254,28 +255,9 @@ class Graphs(FlatBatch):
         check_parts(parts)
         return cls(parts)
 
-    def _set(self, parts: GraphParts) -> None:
-        for name in self.stored:
-            array = np.ascontiguousarray(getattr(parts, name))
-            array.flags.writeable = False
-            setattr(self, name, array)
-        self.alphabet, self.edge_alphabet, self.directed = parts.alphabet, parts.edge_alphabet, parts.directed
-        self._derived: dict[Any, Any] = {}
-
-    def as_parts(self) -> GraphParts:
-        """The arrays and alphabets."""
-        names = (*self.stored, "alphabet", "edge_alphabet", "directed")
-        return GraphParts(**{name: getattr(self, name) for name in names})
-
-    def __getstate__(self) -> GraphParts:
-        return self.as_parts()  # the cache is not pickled
-
-    def __setstate__(self, state: GraphParts) -> None:
-        self._set(state)
-
     @property
     def n_edges(self) -> np.ndarray:
-        """How many edges each graph has.
+        """The number of edges of each graph.
 
         >>> Graphs([Graph(3, [(0, 1), (1, 1)])]).n_edges.tolist()
         [2]
@@ -285,8 +267,7 @@ class Graphs(FlatBatch):
     @property
     def sources(self) -> np.ndarray:
         """The node at the beginning of each arc, counted from the first node of its graph."""
-        places = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return np.repeat(places, np.diff(self.arcs)).astype(np.int32)
+        return np.repeat(self.positions, np.diff(self.arcs)).astype(np.int32)
 
     @property
     def is_edge(self) -> np.ndarray:
@@ -300,7 +281,7 @@ class Graphs(FlatBatch):
         return nodes, self.offsets, self.arcs, self.targets, edges, self.weights
 
     def core_arrays_over(self, alphabet: list[str], edge_alphabet: list[str], labels: Labels = "all") -> CoreArrays:
-        """The same with labels as indices into other alphabets; a label that is not in them gets a code of its own.
+        """The arrays with labels as indices into other alphabets; a label that is not in them gets a new code.
 
         Refuses graphs that have no labels if the others have, and the reverse.
         """
@@ -341,17 +322,8 @@ class Graphs(FlatBatch):
         bare = replace(self.as_parts(), edge_labels=NO_CODES, weights=NO_WEIGHTS, edge_alphabet=[], directed=False)
         return Graphs(replace(bare, arcs=arcs, targets=targets))
 
-    def derived(self, key: Any, make: Callable[[], T]) -> T:
-        """The result of `make`, computed once and cached in this batch under `key`."""
-        if key not in self._derived:
-            self._derived[key] = make()
-        return self._derived[key]
-
-    def __getitem__(self, key: Any) -> Any:
-        key = as_index(key, len(self))
-        if not isinstance(key, int):
-            return Graphs(self.as_parts().take(np.arange(len(self))[key]))
-        return next(self[key : key + 1]._graphs())
+    def _item(self, i: int) -> Graph:
+        return next(self[i : i + 1]._graphs())
 
     def __iter__(self) -> Iterator[Graph]:
         return (graph for run in self.chunks(1 << 16) for graph in run._graphs())
@@ -430,18 +402,6 @@ class Graphs(FlatBatch):
         return f"Graphs({len(self):,} graphs, {counts}{', directed' * self.directed})"
 
 
-def _span(sizes: np.ndarray) -> str:
-    if not len(sizes):
-        return "none"
-    return f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all"
-
-
-def _packed(items: Iterable[Any], read: Callable[[Any, str], PlainGraph]) -> GraphParts:
-    if not isinstance(items, Iterable) or isinstance(items, (str, bytes, dict)):
-        raise InputError(f"one {type(items).__name__} was given, expected a list of them")
-    return pack(read(item, f"item {i}") for i, item in enumerate(items))
-
-
 def _read(data: Any) -> GraphParts:
     if isinstance(data, Batch):
         raise InputError(f"found {data!r}, expected graphs: treille.Graphs, or what makes one")
@@ -449,4 +409,4 @@ def _read(data: Any) -> GraphParts:
     if one or not isinstance(data, Iterable):
         hint = "" if isinstance(data, (str, bytes)) or not one else ": write [graph]"
         raise InputError(f"found {type(data).__name__}, expected a list of graphs{hint}")
-    return _packed(data, graph_of)
+    return pack(read_each(data, graph_of))

@@ -1,17 +1,12 @@
-"""What a batch of lattices reports about itself, and what `treille inspect` shows of machines, which may have cycles."""
+"""The report of a batch of lattices, and the summary of machines for `treille inspect`, which may have cycles."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from treille.automata import Fst
 from treille.data.base import Summary
 from treille.data.format import visible
-from treille.drawing.layered import Machine, draw_machine
-from treille.drawing.svg import Shares
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
 
@@ -105,17 +100,3 @@ def _number(number: float | str) -> str:
     if isinstance(number, str):
         return number
     return f"{number:,.0f}" if float(number).is_integer() and abs(number) < LARGEST else f"{number:.4g}"
-
-
-def draw_lattice(
-    sources: np.ndarray,
-    targets: np.ndarray,
-    names: Sequence[str],
-    weights: np.ndarray,
-    finals: np.ndarray,
-    *shares: Any,
-) -> str:
-    """A drawing of one lattice as SVG; `shares` are those of its arcs, and their hints."""
-    labels = [name if weight == 1 else f"{name}/{weight:.2g}" for name, weight in zip(names, weights, strict=True)]
-    ends = {int(state): "" if finals[state] == 1 else f"{finals[state]:.2g}" for state in np.flatnonzero(finals)}
-    return draw_machine(Machine(0, len(finals), sources, targets, labels, ends), Shares(*shares))

@@ -13,12 +13,15 @@ from treille import _core
 from treille.automata import Fst
 from treille.data.base import FlatBatch, Summary, as_index, first_item, running_sum, selected
 from treille.data.format import short_json
-from treille.data.lattice_summary import LatticeReport, draw_lattice, summarise_machines
+from treille.data.lattice_summary import LatticeReport, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
 from treille.data.strings import Strings
+from treille.drawing.layered import Machine, draw_machine
+from treille.drawing.svg import Shares
 from treille.io import json_arcs, plf, stored
 from treille.io import lattices as lattice_formats
 from treille.io.errors import InputError
+from treille.io.flat import are_offsets
 from treille.io.machine import EPSILON, SEMIRINGS, MachineList, MachineParts
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.io.read import read
@@ -72,7 +75,7 @@ class Lattices(FlatBatch):
     alphabet : list
         The distinct symbols, sorted.
     unit : str
-        "token" for machines with symbols, "integer" for machines without; that of the sequences, for sequences.
+        "token" for machines with symbols, "integer" for machines without; for sequences, their unit.
     log_totals : float64 array
         The logarithm of the total each machine had; -inf where it accepts nothing.
     lost : float64 array
@@ -186,9 +189,7 @@ class Lattices(FlatBatch):
         if unit.base == "byte":
             raise InputError("the sequences are bytes: decode them first, lattices hold characters or tokens")
         if unit.stops_at_borders:
-            raise InputError(
-                f"the sequences are of unit {batch.unit!r}, which lattices do not have: use 'char' or 'word'"
-            )
+            raise InputError(f"the sequences are of unit {batch.unit!r}, which lattices do not have: use char or word")
         if unit.base == "integer" and len(batch.alphabet) and not 0 < batch.alphabet[0] <= batch.alphabet[-1] < 2**31:
             raise InputError(
                 f"a sequence holds the integer {batch.alphabet[0 if batch.alphabet[0] <= 0 else -1]}, expected labels from 1"
@@ -196,7 +197,7 @@ class Lattices(FlatBatch):
             )
         lengths = np.diff(batch.offsets)
         states = running_sum(lengths + 1)
-        sources = (np.arange(len(batch.symbols)) - np.repeat(batch.offsets[:-1], lengths)).astype(np.int32)
+        sources = batch.positions.astype(np.int32)
         finals = np.zeros(states[-1])
         finals[states[1:] - 1] = 1.0
         arcs = (sources, batch.symbols, sources + np.int32(1), np.ones(len(sources)))
@@ -215,11 +216,10 @@ class Lattices(FlatBatch):
         self._set((*arrays, log_totals, np.zeros(len(log_totals))), flat.alphabet, flat.unit, normalize)
 
     def _set(self, arrays: Iterable[np.ndarray], alphabet: list[Any], unit: str, normalized: bool) -> Lattices:
-        for name, array in zip(self.stored, arrays, strict=True):
-            array.flags.writeable = False
-            setattr(self, name, array)
-        self.alphabet, self.unit, self.normalized = list(alphabet), unit, normalized
-        return self
+        held: Lattices = self._hold(
+            **dict(zip(self.stored, arrays, strict=True)), alphabet=list(alphabet), unit=unit, normalized=normalized
+        )
+        return held
 
     @classmethod
     def from_file(
@@ -251,7 +251,7 @@ class Lattices(FlatBatch):
 
     @property
     def report(self) -> LatticeReport:
-        """How many lattices are empty, had a total other than 1, or lost mass by pruning."""
+        """The number of lattices that are empty, had a total other than 1, or lost mass by pruning."""
         off = (np.abs(np.expm1(self.log_totals)) > NEAR_ONE) & np.isfinite(self.log_totals) & self.normalized
         lost = self.lost if len(self) else np.zeros(1)
         empty = int((np.diff(self.states) == 0).sum())
@@ -263,12 +263,10 @@ class Lattices(FlatBatch):
         return _core.Lattices(*(getattr(self, name) for name in ARRAYS))
 
     def without_epsilon(self, threads: int) -> _core.Lattices:
-        """The same without arcs that read the empty string; computed once per batch, and not pickled."""
+        """The arrays without arcs that read the empty string; computed once per batch, and not pickled."""
         if not (self.symbols < 0).any():
             return self.for_core()
-        if "_without_epsilon" not in self.__dict__:
-            self._without_epsilon = _core.Lattices(*_core.without_epsilon(self.for_core(), threads))
-        return self._without_epsilon
+        return self.derived("without_epsilon", lambda: _core.Lattices(*_core.without_epsilon(self.for_core(), threads)))
 
     def part_names(self, i: int) -> list[str]:
         """The arcs of lattice i: states and symbol.
@@ -320,7 +318,11 @@ class Lattices(FlatBatch):
         arcs = slice(self.offsets[i], self.offsets[i + 1])
         finals = self.finals[self.states[i] : self.states[i + 1]]
         names = ["ε" if code < 0 else str(self.alphabet[code]) for code in self.symbols[arcs].tolist()]
-        return draw_lattice(self.sources[arcs], self.targets[arcs], names, self.weights[arcs], finals, shares, hints)
+        weighted = zip(names, self.weights[arcs], strict=True)
+        labels = [name if weight == 1 else f"{name}/{weight:.2g}" for name, weight in weighted]
+        ends = {int(state): "" if finals[state] == 1 else f"{finals[state]:.2g}" for state in np.flatnonzero(finals)}
+        drawn = Machine(0, len(finals), self.sources[arcs], self.targets[arcs], labels, ends)
+        return draw_machine(drawn, Shares(shares, hints))
 
     def prune(self, posterior: float, n_jobs: int | None = None) -> Lattices:
         """Removes arcs with a posterior probability below `posterior`; the heaviest path always stays.
@@ -406,8 +408,8 @@ class Lattices(FlatBatch):
         alphabet, unit = stored.alphabet(spec)
         states, offsets, sources, symbols, targets, weights, finals, log_totals, lost = columns
         sound = len(states) - 1 == len(offsets) - 1 == len(log_totals) == len(lost)
-        sound = sound and cls._are_offsets(states, len(finals))
-        sound = sound and all(cls._are_offsets(offsets, len(column)) for column in (sources, symbols, targets, weights))
+        sound = sound and are_offsets(states, len(finals))
+        sound = sound and all(are_offsets(offsets, len(column)) for column in (sources, symbols, targets, weights))
         if sound:
             own = np.repeat(np.arange(len(lost)), np.diff(offsets))
             forward = (sources >= 0) & (sources < targets) & (targets < np.diff(states)[own])
@@ -417,12 +419,6 @@ class Lattices(FlatBatch):
         if not sound:
             raise InputError("the lattices in the file do not fit together")
         return cls.__new__(cls)._set(columns, alphabet, unit, stored.value(spec, "normalized", bool))
-
-    def __getstate__(self) -> Any:
-        return self._state()
-
-    def __setstate__(self, state: Any) -> None:
-        self.__dict__.update(self._read_state(*state).__dict__)
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} lattices, {int(self.states[-1]):,} states, {len(self.sources):,} arcs"

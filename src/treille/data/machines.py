@@ -1,6 +1,6 @@
 """Machines from any source in flat arrays, validated; `Lattices` is built from them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from numbers import Real
@@ -48,9 +48,7 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
     """Machines and sequences in flat arrays, validated."""
     for i, item in enumerate(items):
         if not is_machine(item) and not isinstance(item, (str, bytes, Sequence, np.ndarray)):
-            raise InputError(
-                f"item {i} is {type(item).__name__} ({item!r:.40}), expected a machine or a sequence of symbols"
-            )
+            raise InputError(f"item {i} is {type(item).__name__} ({item!r:.40}), expected a machine or a sequence")
     sequences = iter(Strings([item for item in items if not is_machine(item)]))
     parts = [machine_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
     item_names = [f"item {i} ({p.name})" if p.name else f"item {i}" for i, p in enumerate(parts)]
@@ -146,9 +144,7 @@ def _scaled(p: MachineParts, factors: dict[str, float]) -> tuple[np.ndarray, np.
     def total(scores: dict[str, np.ndarray], n: int) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
             costs: np.ndarray = sum((factors.get(name, 1.0) * values for name, values in scores.items()), np.zeros(n))
-        return np.where(
-            np.isinf(costs), np.nan, costs
-        )  # refused with the weights: an infinite cost would be an arc to leave out
+        return np.where(np.isinf(costs), np.nan, costs)  # an infinite cost would be an arc to leave out
 
     finals = total(p.final_scores, len(p.final_weights)) if p.final_scores else p.final_weights
     return total(p.scores, len(p.weights)), finals
@@ -158,16 +154,16 @@ def _symbols(parts: list[MachineParts], item_names: list[str]) -> tuple[np.ndarr
     """The symbol of every arc, by name, as an index into the alphabet; the alphabet, and its unit."""
     named = [p.input_symbols is not None for p in parts if p.inputs.any()]  # a machine may read the empty string alone
     if any(named) and not all(named):
-        with_, without = (
-            next(item_names[i] for i, p in enumerate(parts) if p.inputs.any() and (p.input_symbols is not None) == has)
-            for has in (True, False)
-        )
+        have = [item for item, p in zip(item_names, parts, strict=True) if p.inputs.any()]
+        with_, without = have[named.index(True)], have[named.index(False)]
         raise InputError(f"{with_} has symbols, {without} has labels alone: give all machines symbol tables, or none")
     codes: dict[Any, int] = {}
     labels, outputs = (np.concatenate([getattr(p, side) for p in parts]) for side in ("inputs", "outputs"))
     ends = running_sum([len(p.inputs) for p in parts])
     symbols = np.empty(len(labels), np.int32)
-    for first, last in _same_tables(parts):  # files share one table: then their labels are looked up at once
+    last = 0
+    for _, run in groupby(parts, key=lambda p: (id(p.input_symbols), id(p.output_symbols))):
+        first, last = last, last + len(list(run))  # files share one table: then their labels are looked up at once
         arcs = slice(ends[first], ends[last])
 
         def place(arc: int, start: int = int(ends[first])) -> str:
@@ -192,15 +188,6 @@ def _symbols(parts: list[MachineParts], item_names: list[str]) -> tuple[np.ndarr
     rank[[codes[name] for name in alphabet]] = np.arange(len(codes), dtype=np.int32)
     rank[-1] = -1  # of the empty string
     return rank[symbols], alphabet, "integer" if named and not any(named) else "token"
-
-
-def _same_tables(parts: list[MachineParts]) -> Iterable[tuple[int, int]]:
-    """Runs of machines with one symbol table for each side."""
-    first = 0
-    for _, run in groupby(parts, key=lambda p: (id(p.input_symbols), id(p.output_symbols))):
-        last = first + len(list(run))
-        yield first, last
-        first = last
 
 
 def _coded(

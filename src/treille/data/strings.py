@@ -26,22 +26,19 @@ from treille.data.format import count, short_json, visible
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.fields import Fields
+from treille.io.flat import are_offsets
 from treille.io.parameters import effective_n_jobs
 from treille.io.units import TextUnit, canonical, split_texts
 
 SHOWN = 40  # symbols of the alphabet in a summary
 DNA = "gappedkmer(10, k=6, skip=N, reverse_complement=True)"
+RNA = "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()"
 RESIDUE_KERNELS = {
     "dna": (
         (f"{DNA}.weighted(nb).normalized()", "gapped k-mers of both strands, weighted by the classes, suit DNA"),
         (f"{DNA}.normalized()", "gapped k-mers of both strands, with lengths normalised, suit DNA without classes"),
     ),
-    "rna": (
-        (
-            "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()",
-            "gapped k-mers, with lengths normalised, suit RNA",
-        ),
-    ),
+    "rna": ((RNA, "gapped k-mers, with lengths normalised, suit RNA"),),
     "protein": (("gappedkmer(6, k=4, skip=X).normalized()", "gapped k-mers, with lengths normalised, suit proteins"),),
 }
 
@@ -141,11 +138,8 @@ class Strings(FlatBatch):
         if split_texts(units):
             words = {"title": "texts", "description": "a text", "$comment": "Type or paste a text"}
         else:
-            words = {
-                "title": "tokens",
-                "description": "a list of tokens",
-                "$comment": "Tokens with blanks between them",
-            }
+            words = {"title": "tokens", "description": "a list of tokens"}
+            words["$comment"] = "Tokens with blanks between them"
         return words | {"anyOf": [{"type": "string"}, symbols]}
 
     @classmethod
@@ -157,9 +151,7 @@ class Strings(FlatBatch):
         if not all(objects):
             i = objects.index(not objects[0])
             found, before = ("an object", "text") if objects[i] else ("text", "objects")
-            raise InputError(
-                f"item {i} is {found}, the items before it are {before}: send them in requests of their own"
-            )
+            raise InputError(f"item {i} is {found}, the items before it are {before}: send them in separate requests")
         if "text" not in reading:
             raise InputError(f"item 0 is {short_json(values[0])}, expected a text, or arcs and finals")
         fields = Fields(tuple(name.strip() for name in reading["text"].split("+")))
@@ -192,7 +184,7 @@ class Strings(FlatBatch):
         """
         batch = cls.__new__(cls)
         batch._set(np.array(symbols, np.int32), np.array(offsets, np.int64), alphabet, unit)
-        if not cls._are_offsets(batch.offsets, len(batch.symbols)):
+        if not are_offsets(batch.offsets, len(batch.symbols)):
             raise InputError(f"offsets must rise from 0 to the number of symbols, {len(batch.symbols)}")
         if len(batch.symbols) and not 0 <= batch.symbols.min() <= batch.symbols.max() < len(batch.alphabet):
             raise InputError(f"symbols must lie in 0..{len(batch.alphabet) - 1}, the indices of the alphabet")
@@ -201,16 +193,11 @@ class Strings(FlatBatch):
     def _set(
         self, symbols: np.ndarray, offsets: np.ndarray, alphabet: Any, unit: str, residues: str | None = None
     ) -> None:
-        self.symbols, self.offsets, self.unit, self.residues = symbols, offsets, str(TextUnit.of(unit)), residues
+        self.unit, self.residues = str(TextUnit.of(unit)), residues
         self.alphabet = alphabet.tolist() if isinstance(alphabet, np.ndarray) else list(alphabet)
         if len(offsets) > 1 and np.diff(offsets).max() >= 2**32 - 1:
-            raise InputError(
-                f"sequence {int(np.argmax(np.diff(offsets)))} has 2^32 symbols or more: split it into parts"
-            )
-        symbols.flags.writeable = offsets.flags.writeable = False
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**state)
+            raise InputError(f"sequence {int(np.argmax(np.diff(offsets)))} has 2^32 symbols or more: split it")
+        self._hold(symbols=symbols, offsets=offsets)
 
     def _set_texts(self, items: list[str], unit: TextUnit, threads: int) -> None:
         if unit.normal_form:
@@ -287,9 +274,7 @@ def checked(data: Any) -> tuple[list[Any], str]:
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
     if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):
-        raise InputError(
-            f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays"
-        )
+        raise InputError(f"found {type(data).__name__}, expected a list of strings, token lists or integer arrays")
     shape = getattr(data, "shape", (0,))
     integer_matrix = isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "iu"
     if is_frame(data):

@@ -1,4 +1,4 @@
-"""Tables: examples of several columns, each column a batch of its own kind."""
+"""Tables: examples of several columns, each column a batch of any kind."""
 
 from __future__ import annotations
 
@@ -41,10 +41,8 @@ class Table(AlignedBatches):
 
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
-        each = {
-            name: kind_of(column).summarise(column, n_samples, width // len(data.columns))
-            for name, column in data.columns.items()
-        }
+        share = width // len(data.columns)
+        each = {name: kind_of(column).summarise(column, n_samples, share) for name, column in data.columns.items()}
         fields = {f"{name}, {key}": text for name, own in each.items() for key, text in own.fields.items()}
         samples = ["  |  ".join(row) for row in zip(*(own.samples for own in each.values()), strict=False)]
         return Summary(fields, {"columns": {name: own.values for name, own in each.items()}}, samples)

@@ -58,11 +58,9 @@ class Texts(AlignedBatches):
     def joined(one: Batch, other: Batch) -> Texts | None:
         """The units of two batches of the same texts; None where they are not texts split by named units."""
         each = [_by_unit(batch) for batch in (one, other)]
-        if not all(each) or not all(
-            same_batch(each[0][unit], each[1][unit]) for unit in each[0].keys() & each[1].keys()
-        ):
-            return None
-        return Texts(each[0] | each[1])
+        shared = each[0].keys() & each[1].keys()
+        same = all(each) and all(same_batch(each[0][unit], each[1][unit]) for unit in shared)
+        return Texts(each[0] | each[1]) if same else None
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         for unit in self.columns:

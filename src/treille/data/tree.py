@@ -51,9 +51,7 @@ def nested_tree(item: Any, i: int) -> Tree:
         else:
             empty = isinstance(node, (tuple, list))
             found = "an empty tree" if empty else f"{type(node).__name__} ({str(node)[:40]!r})"
-            raise InputError(
-                f'item {i}: found {found}, expected a label and its children, such as ("S", ("NP",), ("VP",))'
-            )
+            raise InputError(f'item {i}: found {found}, expected a label and children, such as ("S", ("NP",), ("VP",))')
         labels.append(label)
         parents.append(parent)
         waiting += [(child, len(labels) - 1) for child in reversed(children)]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from treille import _core
 from treille.data.alphabet import align
-from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum, selected
-from treille.data.format import listed, short_json, visible
+from treille.data.base import Batch, PackedBatch, Summary, first_item, read_each, running_sum
+from treille.data.format import listed, short_json, span, visible
 from treille.data.tree import Tree, is_nltk, nested_tree
 from treille.drawing.svg import Shares
 from treille.drawing.tidy_tree import draw_tree
@@ -20,17 +19,16 @@ from treille.io import brackets, stored, svmlight_tk
 from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
 from treille.io.errors import InputError
+from treille.io.flat import are_offsets
 from treille.io.json_trees import json_tree
 from treille.io.newick import newick_trees
 from treille.io.parameters import effective_n_jobs
-from treille.io.tree_parts import Nodes, TreeParts, pack
+from treille.io.tree_parts import TreeParts, pack
 from treille.io.trees import without_root
 from treille.io.xml_trees import html_tree, xml_tree
 
-T = TypeVar("T")
 
-
-class Trees(FlatBatch):
+class Trees(PackedBatch):
     """Many trees in flat arrays: nodes of tree i, in preorder, are those from ``offsets[i]`` to ``offsets[i + 1]``.
 
     ``batch[i]`` is a `Tree`, the labels and parents of one tree, and ``str(batch[i])`` is that tree in brackets. Words of a
@@ -49,7 +47,7 @@ class Trees(FlatBatch):
     labels : int32 array
         Indices into `alphabet`.
     parents : int32 array
-        The parent of every node, counted from the root of its tree, which is 0; that of a root is -1.
+        The parent of every node, counted from the root of its tree, which is 0; -1 for a root.
     offsets : int64 array
         Where each tree begins, and one more for the end of the last.
     alphabet : list of str
@@ -75,7 +73,7 @@ class Trees(FlatBatch):
     alphabet: list[str]
 
     def __init__(self, data: Any, n_jobs: int | None = None):
-        self._set(data if isinstance(data, TreeParts) else _read(data, effective_n_jobs(n_jobs)))
+        self._hold(**vars(data if isinstance(data, TreeParts) else _read(data, effective_n_jobs(n_jobs))))
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
@@ -127,11 +125,8 @@ class Trees(FlatBatch):
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
         batch = data if isinstance(data, Trees) else cls(data, n_jobs=-1)
         sizes, leaves = np.diff(batch.offsets), int(batch.is_leaf.sum())
-        span = f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}"
-        fields = {
-            "nodes": f"{span}, {sizes.sum():,} in all, {leaves:,} leaves",
-            "labels": f"{len(batch.alphabet):,}, {listed(batch.alphabet)}",
-        }
+        labels = f"{len(batch.alphabet):,}, {listed(batch.alphabet)}"
+        fields = {"nodes": f"{span(sizes)}, {leaves:,} leaves", "labels": labels}
         values = {"nodes": int(sizes.sum()), "leaves": leaves, "labels": len(batch.alphabet)}
         return Summary(fields, values, [visible(str(tree)[:width], blanks=False) for tree in batch[:n_samples]])
 
@@ -149,7 +144,7 @@ class Trees(FlatBatch):
             rows = [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
             found = [(i, tree) for i, line in rows for tree in svmlight_tk.trees(line, f"line {i}").values()]
         else:
-            found = brackets.split(text)
+            found = list(brackets.split_lines([text]))
         texts = [tree for _, tree in found]
         return cls(brackets.parse(texts, effective_n_jobs(n_jobs), lambda i: f"line {found[i][0]}"))
 
@@ -173,7 +168,7 @@ class Trees(FlatBatch):
         """
         nodes, ends = (np.array(labels, np.int32), np.array(parents, np.int32)), np.array(offsets, np.int64)
         parts = TreeParts(*nodes, ends, list(alphabet))
-        if not all(cls._are_offsets(ends, len(array)) for array in nodes):
+        if not all(are_offsets(ends, len(array)) for array in nodes):
             raise InputError("labels, parents and offsets do not fit together")
         if len(parts.labels) and not 0 <= parts.labels.min() <= parts.labels.max() < len(parts.alphabet):
             raise InputError(f"labels must lie in 0..{len(parts.alphabet) - 1}, the indices of the alphabet")
@@ -193,23 +188,23 @@ class Trees(FlatBatch):
         >>> str(Trees.from_xml(["<vine><leaf/><leaf>green</leaf></vine>"], text=True)[0])
         '(vine (leaf) (leaf green))'
         """
-        return cls(_packed(documents, lambda document, place: xml_tree(document, attributes, text, place)))
+        return cls(pack(read_each(documents, lambda document, place: xml_tree(document, attributes, text, place))))
 
     @classmethod
     def from_html(cls, documents: Iterable[Any], *, attributes: bool = False, text: bool = False) -> Trees:
         """The same for HTML, which lxml repairs if necessary (it must be installed), up to a depth of about 250."""
-        return cls(_packed(documents, lambda document, place: html_tree(document, attributes, text, place)))
+        return cls(pack(read_each(documents, lambda document, place: html_tree(document, attributes, text, place))))
 
     @classmethod
     def from_json(cls, documents: Iterable[Any], *, values: bool = True) -> Trees:
-        """From JSON documents, parsed or as text: keys are labels, ``[]`` those of the items of an array, ``$`` that of the root.
+        """From JSON documents, parsed or as text: labels are keys, ``[]`` for the items of an array, and ``$`` for the root.
 
         Strings and numbers are leaves, as themselves or, without `values`, as their kind.
 
         >>> str(Trees.from_json([{"vine": {"age": 3, "red": True}}], values=False)[0])
         '($ (vine (age number) (red true)))'
         """
-        return cls(_packed(documents, lambda document, place: json_tree(document, values, place)))
+        return cls(pack(read_each(documents, lambda document, place: json_tree(document, values, place))))
 
     @classmethod
     def from_ast(cls, sources: Iterable[str], *, names: bool = False) -> Trees:
@@ -220,7 +215,7 @@ class Trees(FlatBatch):
         >>> str(Trees.from_ast(["x = 1"], names=True)[0])
         '(Module (Assign (Name x) (Constant 1)))'
         """
-        return cls(_packed(sources, lambda source, place: ast_tree(source, names, place)))
+        return cls(pack(read_each(sources, lambda source, place: ast_tree(source, names, place))))
 
     @classmethod
     def from_conllu(cls, lines: str | Iterable[str], *, label: str = "deprel") -> Trees:
@@ -243,43 +238,20 @@ class Trees(FlatBatch):
         text = lines if isinstance(lines, str) else "\n".join(lines)
         return cls(pack(tree for _, tree in newick_trees(text, "Newick")))
 
-    def _set(self, parts: TreeParts) -> None:
-        self.labels, self.parents, self.offsets = parts.labels, parts.parents, parts.offsets
-        self.alphabet = parts.alphabet
-        for array in self.arrays:
-            array.flags.writeable = False
-        self._derived: dict[Any, Any] = {}
-
-    def __getstate__(self) -> TreeParts:
-        return TreeParts(self.labels, self.parents, self.offsets, self.alphabet)  # the cache is not pickled
-
-    def __setstate__(self, state: TreeParts) -> None:
-        self._set(state)
-
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Labels, parents and offsets: a forest, as the core takes it."""
         return self.labels, self.parents, self.offsets
 
     def arrays_over(self, alphabet: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same with the labels as indices into another alphabet; a label that is not in it gets a code of its own."""
+        """The arrays with labels as indices into another alphabet; a label that is not in it gets a new code."""
         if alphabet is self.alphabet or alphabet == self.alphabet:
             return self.arrays
         return align(self.alphabet, alphabet)[self.labels], self.parents, self.offsets
 
-    def derived(self, key: Any, make: Callable[[], T]) -> T:
-        """The result of `make`, computed once and cached in this batch under `key`."""
-        if key not in self._derived:
-            self._derived[key] = make()
-        return self._derived[key]
-
-    def __getitem__(self, key: Any) -> Any:
-        key = as_index(key, len(self))
-        if isinstance(key, int):
-            nodes = slice(self.offsets[key], self.offsets[key + 1])
-            return Tree([self.alphabet[label] for label in self.labels[nodes]], self.parents[nodes].tolist())
-        places, offsets = selected(self.offsets, key)
-        return Trees(TreeParts(self.labels[places], self.parents[places], offsets, self.alphabet))
+    def _item(self, i: int) -> Tree:
+        nodes = slice(self.offsets[i], self.offsets[i + 1])
+        return Tree([self.alphabet[label] for label in self.labels[nodes]], self.parents[nodes].tolist())
 
     def part_names(self, i: int) -> list[str]:
         """The labels of the nodes of tree i."""
@@ -315,9 +287,8 @@ class Trees(FlatBatch):
         >>> Trees(["(S (NP he) (VP))"]).is_leaf.tolist()
         [False, False, True, True]
         """
-        places = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         leaf = np.ones(len(self.labels), bool)
-        leaf[:-1] = self.parents[1:] != places[:-1]  # in preorder, a first child directly follows its parent
+        leaf[:-1] = self.parents[1:] != self.positions[:-1]  # in preorder, a first child directly follows its parent
         return leaf
 
     @property
@@ -396,21 +367,13 @@ class Trees(FlatBatch):
         return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"
 
 
-def _packed(documents: Iterable[Any], read: Callable[[Any, str], Nodes]) -> TreeParts:
-    if isinstance(documents, (str, bytes, os.PathLike)):
-        raise InputError(f"one {type(documents).__name__} was given, expected a list of them")
-    return pack(read(document, f"item {i}") for i, document in enumerate(documents))
-
-
 def _read(data: Any, threads: int) -> TreeParts:
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of trees: write [tree]")
     if isinstance(data, Batch):
         raise InputError(f"found {data!r}, expected trees: treille.Trees, or what makes one")
     if not isinstance(data, Iterable) or isinstance(data, dict) or is_nltk(data):
-        raise InputError(
-            f"found {type(data).__name__}, expected a list of trees: in brackets, nested tuples, nltk.Tree"
-        )
+        raise InputError(f"found {type(data).__name__}, expected a list of trees: brackets, nested tuples, nltk.Tree")
     items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind == "U" else list(data)
     if not items:
         return TreeParts(np.empty(0, np.int32), np.empty(0, np.int32), running_sum([]), [])

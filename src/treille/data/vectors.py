@@ -16,7 +16,7 @@ from treille.data.base import FlatBatch, Summary, as_index, first_item, is_frame
 from treille.data.format import count, listed
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.records import NumberRows
+from treille.io.parts import NumberRows
 
 MOST_COLUMNS = 2**31 - 1
 
@@ -72,7 +72,7 @@ class Vectors(FlatBatch):
         if names is not None and own is not None:
             raise InputError("names were given, but the columns have names of their own: leave one out")
         own = _checked_names(names, matrix.shape[1]) if own is None else own
-        self._set(*_arrays(matrix, own), own, matrix.shape[1])
+        self._hold(**_arrays(matrix, own), names=own, n_columns=matrix.shape[1])
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
@@ -114,16 +114,6 @@ class Vectors(FlatBatch):
         samples = [" ".join(f"{names[j]}:{v:g}" for j, v in zip(r.indices, r.data, strict=True)) for r in rows]
         return Summary(fields, {"columns": batch.n_columns, "numbers": numbers, "range": [low, high]}, samples)
 
-    def _set(
-        self, values: np.ndarray, columns: np.ndarray, offsets: np.ndarray, names: list[str] | None, n_columns: int
-    ) -> None:
-        self.values, self.columns, self.offsets = values, columns, offsets
-        self.names, self.n_columns = names, n_columns
-        values.flags.writeable = columns.flags.writeable = offsets.flags.writeable = False
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**state)
-
     def to_csr(self) -> sp.csr_matrix:
         """The same rows as a scipy matrix; it shares their memory.
 
@@ -148,9 +138,8 @@ class Vectors(FlatBatch):
             dense[self.columns[row]] = self.values[row]
             return dense
         matrix = self.to_csr()[np.arange(len(self))[key]]
-        batch = Vectors.__new__(Vectors)
-        batch._set(matrix.data, matrix.indices, matrix.indptr.astype(np.int64), self.names, self.n_columns)
-        return batch
+        arrays = {"values": matrix.data, "columns": matrix.indices, "offsets": matrix.indptr.astype(np.int64)}
+        return Vectors.__new__(Vectors)._hold(**arrays, names=self.names, n_columns=self.n_columns)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"names": self.names, "n_columns": self.n_columns}, self._stored_arrays()
@@ -307,7 +296,7 @@ def _checked_names(names: Sequence[str] | None, n_columns: int) -> list[str] | N
     return list(names)
 
 
-def _arrays(matrix: sp.csr_matrix, names: list[str] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _arrays(matrix: sp.csr_matrix, names: list[str] | None) -> dict[str, np.ndarray]:
     """Values, columns and offsets: no zeros, columns increasing, every number finite."""
     if matrix.shape[1] > MOST_COLUMNS:
         raise InputError(f"there are {matrix.shape[1]:,} columns, expected at most {MOST_COLUMNS:,}")
@@ -319,4 +308,5 @@ def _arrays(matrix: sp.csr_matrix, names: list[str] | None) -> tuple[np.ndarray,
             f"row {row}, column {column if names is None else repr(names[column])} is {matrix.data[e]}, expected a"
             " finite number: fill it in or leave the row out"
         )
-    return matrix.data, matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int64)
+    columns, offsets = matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int64)
+    return {"values": matrix.data, "columns": columns, "offsets": offsets}

@@ -178,10 +178,8 @@ class XBW(Batch):
         alphabet, n_nodes = stored.names(spec), stored.whole(spec, "n_nodes")
         last, words = (stored.array(arrays, name, np.uint64) for name in ("last", "words"))
         sizes = stored.indices(arrays, "sizes", n_nodes + 1, kind=np.int64)
-        symbols, lengths = (
-            stored.indices(arrays, "symbols", 2 * len(alphabet)),
-            stored.array(arrays, "lengths", np.uint8),
-        )
+        symbols = stored.indices(arrays, "symbols", 2 * len(alphabet))
+        lengths = stored.array(arrays, "lengths", np.uint8)
         if len(last) != _words(n_nodes) or len(sizes) > 64 or len(words) != _words(sizes).sum():
             raise InputError("the index in the file does not fit together: make it again from its trees")
         batch = cls.__new__(cls)

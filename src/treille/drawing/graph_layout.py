@@ -1,7 +1,5 @@
 """Pictures of graphs: components one after another, the nodes of each placed by their distances."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -86,9 +84,8 @@ def _separated(places: np.ndarray, widths: np.ndarray) -> np.ndarray:
     apart, and what still overlaps at last is moved downwards."""
     wide, tall = (widths[:, None] + widths) / 2 + GAP, HEIGHT + GAP
     with np.errstate(divide="ignore"):
-        needed = np.minimum(
-            *(np.abs(places[:, None, k] - places[:, k]) ** -1.0 * least for k, least in enumerate((wide, tall)))
-        )
+        dx, dy = np.abs(places[:, None] - places).transpose(2, 0, 1)
+        needed = np.minimum(wide / dx, tall / dy)
     np.fill_diagonal(needed, 0.0)
     places = places * np.clip(np.quantile(needed.max(axis=1), 0.8), 1.0, 2.5)
     earlier = np.where(np.arange(len(widths))[:, None] < np.arange(len(widths)), -1.0, 1.0)

@@ -1,7 +1,5 @@
 """Pictures of weighted automata and lattices, from left to right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from treille.drawing import layers, svg
+from treille.drawing.layers import Layers
 from treille.drawing.svg import Shares
 
 MOST_ARCS, MOST_ITEMS = 160, 2000
@@ -125,14 +124,7 @@ def _picture(
 
 
 def _arc(
-    arc: Arc,
-    k: int,
-    plan: layers.Layers,
-    x: np.ndarray,
-    y: np.ndarray,
-    widths: np.ndarray,
-    spans: np.ndarray,
-    shares: Shares,
+    arc: Arc, k: int, plan: Layers, x: np.ndarray, y: np.ndarray, widths: np.ndarray, spans: np.ndarray, shares: Shares
 ) -> str:
     """A smooth line through the layers that the arc passes, its label, and its head."""
     chain, at = plan.chains[k], plan.labels[k]

@@ -1,8 +1,6 @@
-"""A layered layout of directed graphs: Sugiyama, Tagawa and Toda (1981), with a node of its own for the label of every arc."""
+"""A layered layout of directed graphs: Sugiyama, Tagawa and Toda (1981), with an extra node for the label of every arc."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -31,7 +29,7 @@ def count_items(n_states: int, sources: np.ndarray, targets: np.ndarray) -> int:
 def lay_out(
     n_states: int, sources: np.ndarray, targets: np.ndarray, state_height: float, label_height: float
 ) -> Layers:
-    """Layers by longest paths, order by barycentres, then heights as close to those of the neighbours as order and space allow.
+    """Layers by longest paths, order by barycentres, then heights as close to the neighbours' heights as order and space allow.
 
     Arcs from a state to itself must have been removed. Deterministic. O(sweeps * items).
 
@@ -56,8 +54,10 @@ def lay_out(
     unlabelled = np.ones(len(layer), bool)
     unlabelled[:n_states] = unlabelled[labels] = False
     heights[unlabelled] = label_height / 2
-    orders = _ordered(layers, links)
-    return Layers(layers, _heights(layers, links, orders, heights), chains, labels, forward)
+    left = layers[links[:, 0]]
+    by_layer = [links[left == k] for k in range(int(layers.max(initial=0)) + 1)]  # from layer k to the next
+    orders = _ordered(layers, by_layer)
+    return Layers(layers, _heights(by_layer, orders, heights), chains, labels, forward)
 
 
 def longest_paths(n_states: int, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -89,82 +89,68 @@ def longest_paths(n_states: int, sources: np.ndarray, targets: np.ndarray) -> np
 
 def _finished(after: Sequence[Sequence[int]]) -> list[int]:
     """States in the order in which a depth-first search leaves them: the reverse is topological, up to arcs back."""
-    seen, done = [False] * len(after), list[int]()
-    for start in range(len(after)):
-        if seen[start]:
-            continue
-        seen[start] = True
-        stack = [(start, iter(after[start]))]
-        while stack:
-            state, rest = stack[-1]
-            following = next((target for target in rest if not seen[target]), None)
-            if following is None:
-                done.append(state)
-                stack.pop()
-            else:
-                seen[following] = True
-                stack.append((following, iter(after[following])))
+    seen, done, stack = set[int](), list[int](), list(range(len(after)))[::-1]
+    while stack:
+        state = stack.pop()
+        if state < 0:  # all that it leads to has been left
+            done.append(~state)
+        elif state not in seen:
+            seen.add(state)
+            stack += [~state, *reversed(after[state])]
     return done
 
 
-def _ordered(layers: np.ndarray, links: np.ndarray) -> list[np.ndarray]:
+def _ordered(layers: np.ndarray, between: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The items of each layer from top to bottom, with few crossings: sweeps of barycentres, the best one kept."""
-    n = int(layers.max(initial=0)) + 1
-    orders = [np.flatnonzero(layers == k) for k in range(n)]
+    orders = [np.flatnonzero(layers == k) for k in range(len(between))]
     place = np.zeros(len(layers))
     for order in orders:
         place[order] = np.arange(len(order))
-    own = [links[layers[links[:, 0]] == k] for k in range(n)]  # from layer k to the next
-    best, fewest = [order.copy() for order in orders], _crossings(own, place)
+    best, fewest = orders.copy(), _crossings(between, place)
     for sweep in range(SWEEPS):
-        down = sweep % 2 == 0
-        for k in range(1, n) if down else range(n - 2, -1, -1):
-            pairs = own[k - 1] if down else own[k][:, ::-1]
-            orders[k] = _by_means(orders[k], pairs[:, 1], place[pairs[:, 0]], place)
+        for k, pairs in _sweep(between, sweep):
+            orders[k] = orders[k][np.argsort(_means(orders[k], pairs, place), kind="stable")]
             place[orders[k]] = np.arange(len(orders[k]))
-        found = _crossings(own, place)
+        found = _crossings(between, place)
         if found < fewest:
-            best, fewest = [order.copy() for order in orders], found
+            best, fewest = orders.copy(), found
     return best
 
 
-def _by_means(order: np.ndarray, items: np.ndarray, values: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Items sorted by the mean of the values of their neighbours; those without any stay where they are."""
-    count = np.bincount(items, minlength=len(place))
-    mean = np.bincount(items, values, minlength=len(place)) / np.maximum(count, 1)
-    key = np.where(count[order] > 0, mean[order], place[order])
-    return order[np.argsort(key, kind="stable")]
+def _sweep(between: Sequence[np.ndarray], number: int) -> Iterator[tuple[int, np.ndarray]]:
+    """The layers of a sweep, to the right and to the left in turn, each with the links from the layer before it."""
+    last = len(between) - 1
+    if number % 2 == 0:
+        yield from ((k, between[k - 1]) for k in range(1, last + 1))
+    else:
+        yield from ((k, between[k][:, ::-1]) for k in range(last - 1, -1, -1))
 
 
-def _crossings(own: Sequence[np.ndarray], place: np.ndarray) -> int:
-    """How many pairs of links cross: pairs that are in one order on the left, and in the other on the right."""
-    total = 0
-    for pairs in own:
-        a, b = place[pairs[:, 0]], place[pairs[:, 1]]
-        if len(a) <= 400:
-            total += int(((a[:, None] < a) & (b[:, None] > b)).sum())
-    return total
+def _means(order: np.ndarray, pairs: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """For the items of a layer, the mean of the values of those linked to them; the value of an item without links."""
+    count = np.bincount(pairs[:, 1], minlength=len(values))
+    mean = np.bincount(pairs[:, 1], values[pairs[:, 0]], minlength=len(values)) / np.maximum(count, 1)
+    return np.where(count[order] > 0, mean[order], values[order])
 
 
-def _heights(layers: np.ndarray, links: np.ndarray, orders: list[np.ndarray], heights: np.ndarray) -> np.ndarray:
+def _crossings(between: Sequence[np.ndarray], place: np.ndarray) -> int:
+    """The number of pairs of links that cross: they are in one order on the left, and in the other on the right."""
+    ends = [place[pairs].T for pairs in between if len(pairs) <= 400]
+    return sum(int(((a[:, None] < a) & (b[:, None] > b)).sum()) for a, b in ends)
+
+
+def _heights(between: Sequence[np.ndarray], orders: list[np.ndarray], heights: np.ndarray) -> np.ndarray:
     """The y of every item: as close as possible to the mean of its neighbours, in squares, given order and heights."""
-    y, offsets = np.zeros(len(layers)), []
+    y, offsets = np.zeros(len(heights)), []
     for order in orders:
         space = np.concatenate([[0.0], np.cumsum((heights[order][1:] + heights[order][:-1]) / 2)])
         offsets.append(space)
         y[order] = space - space[-1] / 2
-    own = [links[layers[links[:, 0]] == k] for k in range(len(orders))]
     for sweep in range(SWEEPS):
-        down = sweep % 2 == 0
-        for k in range(1, len(orders)) if down else range(len(orders) - 2, -1, -1):
-            sides = [own[k - 1]] if down else [own[k][:, ::-1]]
+        for k, pairs in _sweep(between, sweep):
             if sweep >= SWEEPS - 2:  # at last from both sides
-                sides = [side for side in (own[k - 1] if k else None, own[k][:, ::-1]) if side is not None]
-            pairs, order = np.concatenate(sides), orders[k]
-            count = np.bincount(pairs[:, 1], minlength=len(y))
-            mean = np.bincount(pairs[:, 1], y[pairs[:, 0]], minlength=len(y)) / np.maximum(count, 1)
-            wanted = np.where(count[order] > 0, mean[order], y[order])
-            y[order] = rising(wanted - offsets[k]) + offsets[k]
+                pairs = np.concatenate([*between[max(k - 1, 0) : k], between[k][:, ::-1]])
+            y[orders[k]] = rising(_means(orders[k], pairs, y) - offsets[k]) + offsets[k]
     return y - (y - heights / 2).min(initial=0.0)
 
 

@@ -1,7 +1,5 @@
 """Elements of SVG: text made safe, estimates of its width, parts with their shares, and the document around them."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -124,13 +122,13 @@ def arrow(x: float, y: float, dx: float, dy: float, size: float = 7) -> str:
 
 def document(width: float, height: float, body: Sequence[str], title: str, note: str = "", alone: bool = False) -> str:
     """The picture. `note` says below it what was left out; `alone` gives it colours of its own."""
-    lines = [note] if note else []
-    width = max(width, *(text_width(line, 12) + 20 for line in lines), 20)
-    parts = [*body, *(label(10, height + 8, line, 12, "start", ' class="note"') for line in lines)]
-    height += 22 * len(lines)
+    if note:
+        body = [*body, label(10, height + 8, note, 12, "start", ' class="note"')]
+        width, height = max(width, text_width(note, 12) + 20), height + 22
+    width = max(width, 20)
     size = f'viewBox="0 0 {number(width)} {number(height)}" width="{number(width)}" height="{number(height)}"'
     size += f' style="--width: {number(width)}px"'
     kind = "treille-drawing treille-alone" if alone else "treille-drawing"
     text = f'font-family="system-ui, sans-serif" font-size="{FONT}" text-anchor="middle" fill="currentColor"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" {size} {text} stroke-width="1">'
-    return "".join([head, hint(title), ALONE if alone else "", *parts, "</svg>"])
+    return "".join([head, hint(title), ALONE if alone else "", *body, "</svg>"])

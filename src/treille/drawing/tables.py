@@ -1,7 +1,5 @@
 """Small tables of HTML, for notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """Pictures of rooted, ordered trees: the tidy layout of Reingold and Tilford (1981), with nodes as wide as their labels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,8 +58,7 @@ def lay_out(labels: Sequence[str], parents: Sequence[int], sizes: np.ndarray) ->
     >>> plan.levels.tolist(), bool(plan.x[1] < plan.x[0] < plan.x[2])
     ([0, 1, 1], True)
     """
-    depths = _depths(parents)
-    nodes = chosen_nodes(parents, depths, sizes)
+    nodes, depths = chosen_nodes(parents, sizes)
     position = {node: k for k, node in enumerate(nodes)}
     above = [position.get(parents[node], -1) for node in nodes]
     hidden = _hidden(parents, nodes)
@@ -95,19 +92,14 @@ def lay_out(labels: Sequence[str], parents: Sequence[int], sizes: np.ndarray) ->
     return Layout(nodes, above, x - (x - widths / 2).min(), depths[nodes], widths, texts)
 
 
-def _depths(parents: Sequence[int]) -> np.ndarray:
-    depths = [0] * len(parents)
+def chosen_nodes(parents: Sequence[int], sizes: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """The nodes to draw: all, or the heaviest and the upper ones, with all that is above them; and the depth of every node."""
+    n, depths = len(parents), np.zeros(len(parents), int)
     for node, parent in enumerate(parents):
         if parent >= 0:
             depths[node] = depths[parent] + 1
-    return np.array(depths)
-
-
-def chosen_nodes(parents: Sequence[int], depths: np.ndarray, sizes: np.ndarray) -> list[int]:
-    """The nodes to draw: all, or the heaviest and the upper ones, with all that is above them."""
-    n = len(parents)
     if n <= MOST_NODES and depths.max() < MOST_LEVELS:
-        return list(range(n))
+        return list(range(n)), depths
     kept: set[int] = {0}
     for node in np.lexsort((np.arange(n), depths, -sizes)).tolist():
         if depths[node] >= MOST_LEVELS:
@@ -121,7 +113,7 @@ def chosen_nodes(parents: Sequence[int], depths: np.ndarray, sizes: np.ndarray) 
                 break
             continue
         kept.update(path)
-    return sorted(kept)
+    return sorted(kept), depths
 
 
 def _hidden(parents: Sequence[int], nodes: list[int]) -> list[int]:

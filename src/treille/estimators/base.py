@@ -1,4 +1,6 @@
-"""What estimators with a kernel share: training, the functions learned, and model files."""
+"""Base classes of the estimators: training, prediction, explanations and model files."""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
@@ -13,11 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from treille.data import Batch, Strings, Vectors
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
-from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
-from treille.estimators.posed import Posed
-from treille.estimators.sources import opened
+from treille.estimators.sources import Posed, opened
 from treille.explain.explanation import Explanation, explanations
 from treille.explain.fragments import has_fragments
 from treille.explain.support import support_shares
@@ -31,9 +31,10 @@ from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.reading import Reads
 from treille.scale.dask_counting import ClusterSource
+from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
 from treille.scale.parts import Parts
-from treille.scikit_learn import BaseEstimator
+from treille.scikit_learn import BaseEstimator, Self
 from treille.solvers import Problem, Report, Solver
 from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, stage
@@ -43,15 +44,79 @@ from treille.spaces import MemorySource, Nystrom, Source
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions, read_functions
 
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
+ChooseKernel = Callable[[Any, Any, bool], tuple[Kernel, str]]
 
 
 def fit_context(problem: Problem, counts: np.ndarray | None = None, known: KnownFeatures | None = None) -> FitContext:
-    """What the features of the examples of a problem may depend on: their classes, and how often each example counts."""
+    """The context of fitting features for a problem: the classes of its examples, and how often each example counts."""
     labels = None if problem.classes is None else problem.targets
     return FitContext(labels, problem.classes, counts, known or KnownFeatures())
 
 
-class KernelMachine(LearnedDisplay, BaseEstimator):
+class LearnedDisplay:
+    """Adds the plan and the report of the training to the HTML that notebooks show of an estimator.
+
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["a", "b"], [0, 1])
+    >>> "duality gap" in model._repr_html_()
+    True
+    """
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._learned_html()  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._learned_html()
+        return bundle
+
+    def _learned_html(self) -> str:
+        shown = (getattr(self, name, None) for name in ("plan_", "report_"))
+        tables = "".join(each._repr_html_() for each in shown if each is not None)
+        return f'<div class="treille-learned">{tables}</div>' if tables else ""
+
+
+class Model(LearnedDisplay, BaseEstimator):
+    """Base class of all models: what reports, the server and the command line need of them."""
+
+    plan_: Plan
+    report_: Report
+    reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
+    _task: ClassVar[type[Task]]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "plan_" in vars(self)
+
+    def task(self) -> Task:
+        """What the model predicts, for reports, the server and the command line."""
+        check_is_fitted(self)
+        return self._task(self)
+
+    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+        """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
+
+        Parameters
+        ----------
+        X, y : examples and their labels, numbers, or tags
+            Which the model has not seen. Without y there are no scores. With neither, the report is of `train`, the training
+            examples, clearly marked, or of the model alone.
+        path : str or path
+        train : pair (X, y), optional
+            The training examples, for baselines: the majority class, or the mean, and for texts TF-IDF with LinearSVC.
+
+        Examples
+        --------
+        >>> import treille
+        >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
+        >>> model.write_report(["ab", "cc"], [0, 1], "report.html")
+        """
+        from treille.explain.report import write_report  # here: it would make every start of Python an eighth slower
+
+        write_report(self, X, y, path, train)
+
+
+class KernelMachine(Model):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.
 
     The parameters mean the same in all estimators that have them, see `treille.estimators.parameters`. An estimator without the
@@ -61,23 +126,22 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     kernel: KernelParameter
     tol: float
     max_epochs: int
+    fit_intercept: bool | str
     solver: str | Solver
     space: str | Nystrom = "auto"
     n_jobs: int | None
     random_state: int = 0
     verbose: int
-    plan_: Plan
-    report_: Report
     functions_: DecisionFunctions
     n_iter_: int
-    _task: ClassVar[type[Task]]
     reads_: Reads  # the kinds of data, and the units of the training examples
-    reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
 
-    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Poses the problem of the examples, solves it, and keeps the result."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Trains on examples X with targets y: labels, or one number per example; `Ridge` takes rows of numbers, too."""
+        self.check_parameters()
         with opened(self, X, y, sample_weight) as (source, posed):
             self._solve(source, posed, *self._planned(source, posed.problem))
+        return self
 
     def _loss(self) -> Loss:
         """The loss of the problem."""
@@ -88,13 +152,13 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         raise NotImplementedError
 
     def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
-        """The problem without examples, and a function that makes that of a part from its labels."""
+        """The problem without examples, and a function that returns the problem of a part from its labels."""
         raise NotImplementedError
 
-    def _examples(self, X: Any) -> MemorySource:
+    def _examples(self, X: Any, choose: ChooseKernel = choose_kernel) -> MemorySource:
         """The examples as the kernel reads them."""
         X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
-        kernel, why = choose_kernel(self.kernel, X, is_classifier(self))
+        kernel, why = choose(self.kernel, X, is_classifier(self))
         with stage("reading examples", self.verbose):
             batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         if len(batch) == 0:
@@ -102,7 +166,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         return MemorySource(kernel, why, batch)
 
     def _planned(self, source: Source, problem: Problem, known: KnownFeatures | None = None) -> tuple[Plan, Any]:
-        """The solver chosen, and the space that it works on, built; features that are `known` are not computed again."""
+        """Chooses a solver and builds the space that it works on; features that are `known` are not computed again."""
         with stage("computing features", self.verbose):
             return plan(source, problem, self.solver, self.space, self.n_jobs, fit_context(problem, known=known))
 
@@ -112,15 +176,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
         n_runs, unit = source.progress(problem.n_problems, space)
         with progress_bar(n_runs, self.tol, self.verbose, measure=measure, unit=unit) as progress:
-            solution = chosen.solver.solve(
-                problem,
-                space,
-                tol=self.tol,
-                max_epochs=self.max_epochs,
-                seed=self.random_state,
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
+            solution = chosen.solver.solve(problem, space, progress=progress, **self._solver_options())
         if not isinstance(chosen.solver, BaseSolver):  # ours check themselves
             check_outcome(solution.report, self.tol)
         functions = space.functions(solution.intercept, solution.weights, solution.coefficients)
@@ -129,12 +185,17 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         self.n_iter_ = self.report_.epochs
         self.reading_ = reading_of(source.first)
         self.reads_ = source.kernel.reads.fitted(source.first)
-        self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
+        sizes = "; ".join(filter(None, (space.sizes(), chosen.sizes)))
+        self.plan_ = replace(chosen, representation=self.report_.representation, sizes=sizes)
         for name, value in posed.fitted.items():
             setattr(self, name, value)
 
+    def _solver_options(self) -> dict[str, Any]:
+        """The arguments of a solver that are parameters of the estimator."""
+        return {"tol": self.tol, "max_epochs": self.max_epochs, "seed": self.random_state, "n_jobs": self.n_jobs}
+
     def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
-        """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""
+        """Validates arrays of numbers as scikit-learn's estimators do, which also sets ``n_features_in_``."""
         if Vectors not in kernel.reads.kinds or not (hasattr(X, "__array__") or issparse(X)):
             return X
         try:
@@ -145,24 +206,26 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             raise InputError(str(error)) from None
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
-        raise NotImplementedError
+        """Raises an `InputError` where a parameter is out of its range, or the solver does not support the problem.
 
-    def _check_shared(self, loss: type[Loss], intercept: bool | str) -> None:
-        """Refuses values of the shared parameters that are out of their range, and a solver that does not support the problem."""
+        `fit` begins with it.
+
+        >>> import treille
+        >>> treille.SVC(C=-1).check_parameters()
+        Traceback (most recent call last):
+        treille.io.errors.InputError: C is -1, expected a positive number
+        """
         check_positive("tol", self.tol)
         check_whole("max_epochs", self.max_epochs)
         check_whole("random_state", self.random_state, 0)
-        check_intercept("fit_intercept", intercept)
+        check_intercept("fit_intercept", self.fit_intercept)
         requested_nystrom(self.space)
-        if isinstance(self.solver, str) and self.solver == "auto":
-            pass
-        elif not all(hasattr(self.solver, name) for name in ("solve", "spaces", "losses", "intercepts")):
-            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.DualCD()")
-        else:
-            if hasattr(self.solver, "check"):
+        if isinstance(self.solver, Solver):
+            if isinstance(self.solver, BaseSolver):
                 self.solver.check()
-            check_supported(self.solver, loss, intercept)
+            check_supported(self.solver, type(self._loss()), self.fit_intercept)
+        elif self.solver != "auto":
+            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.DualCD()")
         kernel = as_kernel(self.kernel)
         if kernel is not None:
             kernel.check()
@@ -180,36 +243,41 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     @property
     def intercept_(self) -> np.ndarray:
         """One number per function."""
-        check_is_fitted(self, "functions_")
+        check_is_fitted(self)
         return _read_only(self.functions_.intercept)
 
     def _linear(self) -> LinearFunctions:
-        check_is_fitted(self, "functions_")
-        if not isinstance(self.functions_, LinearFunctions):
+        check_is_fitted(self)
+        functions = self.functions_
+        if not isinstance(functions, LinearFunctions):
+            heavy = isinstance(functions, KernelFunctions) and has_fragments(functions.kernel, functions.support)
             raise AttributeError(
                 f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features: use explain(x), whose "
                 "support lists the examples with the largest shares"
-                + (", or fragments(count), the heaviest tree fragments" if self._has_fragments() else "")
+                + (", or fragments(count), the heaviest tree fragments" if heavy else "")
             )
-        return self.functions_
-
-    def _has_fragments(self) -> bool:
-        functions = self.functions_
-        return isinstance(functions, KernelFunctions) and has_fragments(functions.kernel, functions.support)
+        return functions
 
     def _read_batch(self, X: Any) -> Batch:
         """New examples as the kernel reads them."""
-        if not hasattr(self, "functions_"):  # the check takes a while
-            check_is_fitted(self, "functions_")
+        check_is_fitted(self)
         if "alphabet" in self.reading_:
             X = as_residues(self.reading_["alphabet"], X, self.n_jobs)
         n_jobs = effective_n_jobs(self.n_jobs)
         return self.plan_.kernel.batch(self._validated(X, self.plan_.kernel, reset=False), n_jobs)
 
+    def _predicted(self, X: Any, of_outputs: Callable[[np.ndarray], np.ndarray]) -> Any:
+        """A function of the outputs for X; for a Dask collection an array that is computed when it is asked for."""
+        if not is_collection(X):
+            return of_outputs(self._outputs(X))
+        check_is_fitted(self)
+        none = of_outputs(np.zeros((0, len(self.functions_.intercept))))
+        return lazily(lambda part: of_outputs(self._outputs(part)), X, none)
+
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
         if isinstance(X, Parts):
-            check_is_fitted(self, "functions_")
+            check_is_fitted(self)
             return np.concatenate([np.empty((0, len(self.functions_.intercept))), *self._outputs_of(X)])
         batch = self._read_batch(X)
         outputs = self.functions_.outputs(batch, self.n_jobs)
@@ -240,33 +308,6 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)
 
-    def task(self) -> Task:
-        """What the model predicts, for reports, the server and the command line."""
-        check_is_fitted(self, "functions_")
-        return self._task(self)
-
-    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
-        """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
-
-        Parameters
-        ----------
-        X, y : examples and their labels, or numbers
-            Which the model has not seen. Without y there are no scores. With neither, the report is of `train`, the training
-            examples, clearly marked, or of the model alone.
-        path : str or path
-        train : pair (X, y), optional
-            The training examples, for baselines: the majority class, or the mean, and for texts TF-IDF with LinearSVC.
-
-        Examples
-        --------
-        >>> import treille
-        >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
-        >>> model.write_report(["ab", "cc"], [0, 1], "report.html")
-        """
-        from treille.explain.report import write_report  # here: it would make every start of Python an eighth slower
-
-        write_report(self, X, y, path, train)
-
     def save(self, path: str | os.PathLike[str], representation: str = "flat") -> None:
         """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept.
 
@@ -274,24 +315,22 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         ("automaton"), a third of the size or less for n-grams of texts, and read back to 12 digits; or in the smaller of the two
         ("auto").
         """
-        check_is_fitted(self, "functions_")
-        spec = estimator_spec(self)
-        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict(), "reads": self.reads_.spec()}
-        stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
-        functions_spec, arrays = self.functions_.state(representation)
-        spec |= functions_spec | self._extra() | ({"reading": self.reading_} if self.reading_ else {})
-        save_estimator(path, spec, arrays | self._extra_arrays(), self._classes_to_save())
+        check_is_fitted(self)
+        spec, reading = estimator_spec(self), {"reading": self.reading_} if self.reading_ else {}
+        (functions, arrays), (more, more_arrays) = self.functions_.state(representation), self._extra()
+        spec |= {"reads": self.reads_.spec()} | functions | more | reading
+        save_estimator(path, spec, arrays | more_arrays, self._classes_to_save())
 
     def _classes_to_save(self) -> np.ndarray:
         return np.empty(0)
 
-    def _extra(self) -> dict[str, Any]:
-        """What else belongs in the spec of a model file."""
-        return {}
+    def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
+        """Restores the model from what a file holds."""
+        self._read(spec, arrays, 1)
 
-    def _extra_arrays(self) -> dict[str, np.ndarray]:
-        """What else belongs among the arrays of a model file."""
-        return {}
+    def _extra(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What else belongs in the spec and among the arrays of a model file."""
+        return {}, {}
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
         self.kernel = Kernel.from_spec(stored.value(spec, "kernel", dict))
@@ -317,7 +356,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
 
 
 def reading_of(batch: Batch) -> dict[str, Any]:
-    """How more examples such as these are read."""
+    """How further examples like these are read."""
     residues = batch.residues if isinstance(batch, Strings) else None
     return {"alphabet": residues} if residues else {}
 

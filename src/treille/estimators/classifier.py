@@ -1,36 +1,30 @@
-"""What the classifiers share: labels, prediction, telling features, model files."""
+"""Base class of the classifiers: labels, prediction, discriminative features, model files."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine
-from treille.estimators.on_cluster import computed
-from treille.estimators.posed import Posed
+from treille.estimators.sources import Posed
 from treille.estimators.targets import check_labels, check_weights, class_weights
 from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
 from treille.explain.tasks import Classification
 from treille.io.errors import InputError
 from treille.scale.dask_counting import ClusterSource
-from treille.scale.dask_parts import is_collection, lazily
+from treille.scale.dask_parts import computed
 from treille.scale.labels import Collected
 from treille.scikit_learn import ClassifierMixin
 from treille.solvers import Problem
-from treille.solvers.problem import Loss
 from treille.spaces.functions import KernelFunctions
 from treille.spaces.weight_automaton import weight_fst
-
-if TYPE_CHECKING:  # part of typing from Python 3.11 on
-    from typing_extensions import Self
 
 
 class Classifier(ClassifierMixin, KernelMachine):
@@ -39,17 +33,7 @@ class Classifier(ClassifierMixin, KernelMachine):
     _task = Classification
     C: float = 1.0
     class_weight: dict[Any, float] | str | None
-    fit_intercept: bool | str
     classes_: np.ndarray
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Trains on examples X with labels y."""
-        self.check_parameters()
-        self._train(X, y, sample_weight)
-        return self
-
-    @abstractmethod
-    def _loss(self) -> Loss: ...
 
     def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
         classes, codes = check_labels(y, n)
@@ -62,7 +46,11 @@ class Classifier(ClassifierMixin, KernelMachine):
 
     def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
         totals = source.class_counts()
-        _check_types(source)
+        seen = [(own.place, label) for own in source.facts for label in own.examples]
+        for place, label in seen:
+            if type(label) is not type(seen[0][1]):
+                first = f"{seen[0][0]} such as {seen[0][1]!r}"
+                raise InputError(f"{place}: has labels such as {label!r}, {first}: use labels of one type")
         classes, _ = check_labels(np.array(list(totals)), len(totals))
         counts = np.array([totals[label] for label in classes.tolist()], np.float64)
         weights = float(self.C) * class_weights(self.class_weight, classes, counts)
@@ -71,24 +59,21 @@ class Classifier(ClassifierMixin, KernelMachine):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like scores: one per example for two classes, else one per example and class."""
-        if is_collection(X):
-            shape = (0,) if len(self.classes_) == 2 else (0, len(self.classes_))
-            return lazily(self.decision_function, X, np.zeros(shape))
-        scores = self._outputs(X)
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+        return self._predicted(X, self._decisions)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every example."""
-        if is_collection(X):
-            return lazily(self.predict, X, self.classes_[:0])
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return self._predicted(X, self._decided)
+
+    def _decisions(self, outputs: np.ndarray) -> np.ndarray:
+        return outputs[:, 0] if len(self.classes_) == 2 else outputs
+
+    def _decided(self, outputs: np.ndarray) -> np.ndarray:
+        return self.classes_[(outputs[:, 0] > 0).astype(int) if len(self.classes_) == 2 else outputs.argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of examples whose class is predicted."""
-        if is_collection(X):
-            return accuracy_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
-        return super().score(X, y, sample_weight)
+        return accuracy_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
 
     @overload
     def top_features(self, count: int = 10, merge: Literal[False] = False) -> dict[Any, list[tuple[str, float]]]: ...
@@ -138,7 +123,7 @@ class Classifier(ClassifierMixin, KernelMachine):
         >>> sorted(fragment.name for fragment in model.fragments(2)["noun"])
         ['(D (a))', '(NP (D) (N))']
         """
-        check_is_fitted(self, "functions_")
+        check_is_fitted(self)
         functions, found = self.functions_, None
         if isinstance(functions, KernelFunctions):
             own = functions.coefficients
@@ -175,21 +160,8 @@ class Classifier(ClassifierMixin, KernelMachine):
         self.classes_ = classes
 
 
-def _check_types(source: ClusterSource) -> None:
-    """Refuses labels that are of one type in one part, and of another in the next."""
-    first: tuple[str, Any] | None = None
-    for own in source.facts:
-        for label in own.examples:
-            first = first or (own.place, label)
-            if type(label) is not type(first[1]):
-                raise InputError(
-                    f"{own.place}: has labels such as {label!r}, {first[0]} such as {first[1]!r}: use labels of one type"
-                )
-
-
 def _problem_of_part(whole: Problem, classes: np.ndarray, weights: np.ndarray, labels: Collected) -> Problem:
     """The problem of the examples of a part, whose labels are numbered by itself."""
     places = np.searchsorted(classes, np.array(list(labels.codes), classes.dtype)) if labels.codes else np.zeros(1, int)
     codes = places[labels.labels[0]] if labels.n else np.zeros(0, np.int64)
-    given = labels.sample_weight()
-    return replace(whole, targets=codes, C=weights[codes] * (1.0 if given is None else given))
+    return replace(whole, targets=codes, C=weights[codes] * labels.sample_weight())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.in_parts import refuse_parts
-from treille.estimators.on_cluster import features_on_cluster, matrices, refuse_cluster
+from treille.estimators.plan import choose_kernel
+from treille.estimators.sources import require_memory
 from treille.estimators.targets import check_labels, found_labels
 from treille.features import FeatureRows, StoredRows
 from treille.features.abilities import having
@@ -17,8 +19,10 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext
+from treille.scale.cluster import connected
 from treille.scale.counting import count_parts
-from treille.scale.dask_parts import is_collection
+from treille.scale.dask_counting import count_on_cluster
+from treille.scale.dask_parts import as_parts, is_collection, partitions
 from treille.scale.folder import opened_folder
 from treille.scale.labels import Collected
 from treille.scale.parts import Parts
@@ -63,7 +67,7 @@ class Features(TransformerMixin, BaseEstimator):
         if isinstance(X, Parts):
             self._fit_parts(X)
         elif is_collection(X):
-            self.feature_map_ = features_on_cluster(self._kernel(), X, self.n_jobs)
+            self._fit_on_cluster(X)
         else:
             self.fit_rows(X, y)
         return self
@@ -84,10 +88,25 @@ class Features(TransformerMixin, BaseEstimator):
             context = self._context(kernel, labels.y() if kernel.needs_labels else None, len(counted))
             self.feature_map_, _ = counted.fit_features(context, self.n_jobs)
 
+    def _fit_on_cluster(self, X: Any) -> None:
+        kernel = self._kernel()
+        kernel.check_parts()
+        if kernel.needs_labels:
+            raise InputError(
+                f"{kernel!r} weighs features by classes, which Features does not do on a cluster: fit SVC, and use its "
+                "features_, or use weighted('idf')"
+            )
+        with connected() as cluster:
+            parts = as_parts(cluster.client, X, None, None)
+            source = count_on_cluster(cluster, parts, kernel, partial(choose_kernel, kernel), None, found_labels)
+            self.feature_map_, _ = source.fit_features(FitContext(), self.n_jobs)
+
     def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact format."""
-        refuse_parts(X, self, "use fit, then transform, which yields one matrix per part")
-        refuse_cluster(X, self, "use fit, then transform, which returns a delayed matrix of each partition")
+        then = "use fit, then transform, which"
+        require_memory(
+            X, self, f"{then} yields one matrix per part", f"{then} returns a delayed matrix of each partition"
+        )
         kernel = self._kernel()
         batch = kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
@@ -117,7 +136,8 @@ class Features(TransformerMixin, BaseEstimator):
         if isinstance(X, Parts):
             return map(self.transform, (part.X for part in X.open()))
         if is_collection(X):
-            return matrices(self.transform, X)
+            function = import_module("dask").delayed(self.transform)
+            return [function(part) for part in partitions(X)]
         rows = self.feature_map_.transform(self._kernel().batch(X, self.n_jobs), self.n_jobs)
         return having(rows, StoredRows).to_csr(effective_n_jobs(self.n_jobs))
 
@@ -135,8 +155,3 @@ class Features(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array, tags.input_tags.string = False, True
         return tags
-
-
-def _bound(kernel: Kernel, y: Any, n: int) -> Kernel:
-    classes, labels = check_labels(y, n)
-    return kernel.bound_to(labels, np.array([1]) if len(classes) == 2 else np.arange(len(classes)))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from treille.data import Batch
 from treille.estimators.base import KernelMachine, fit_context
 from treille.estimators.plan import Plan
+from treille.estimators.sources import Posed
 from treille.kernels import Kernel
-from treille.kernels.fitting import FitContext, KnownFeatures, supports_reweighting
+from treille.kernels.fitting import FitContext, KnownFeatures, same_kernel, supports_reweighting
 from treille.scikit_learn import BaseEstimator, ClassifierMixin, RegressorMixin
 from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.folds import Fold, FoldOutputs, solve_folds
@@ -23,7 +23,33 @@ from treille.solvers.progress import progress_bar
 from treille.solvers.solver import after
 from treille.spaces import MemorySource, Nystrom
 
+Planned = tuple[Plan, Any]  # and the space of all examples
 Split = tuple[np.ndarray, np.ndarray]  # indices of the examples to train on, and of those held out
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """The examples of a search as a model reads them, with their targets and folds."""
+
+    model: KernelMachine
+    source: MemorySource
+    y: np.ndarray
+    sample_weight: np.ndarray | None
+    splits: list[Split]
+    known: KnownFeatures = field(default_factory=KnownFeatures)
+
+    def read_by(self, model: KernelMachine, X: Any) -> Examples:
+        """The same examples as another model reads them; models with equal kernels share batch and features."""
+        if not (isinstance(model.kernel, Kernel) and same_kernel(self.source.kernel, model.kernel)):
+            return replace(self, model=model, source=model._examples(X), known=KnownFeatures())
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.model, name):
+                setattr(model, name, getattr(self.model, name))
+        return self
+
+    def posed(self, model: KernelMachine) -> Posed:
+        """The problem that a model poses for all examples."""
+        return model._posed(self.y, self.sample_weight, len(self.source))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +58,19 @@ class TrainedFold(Fold):
 
     train: np.ndarray
     offset: np.ndarray  # what predictions add to the outputs: the mean of the targets, or 0
-    classes: np.ndarray  # that occur in `train`, as indices into those of all examples; none for regressors
+    classes: np.ndarray  # indices of the classes that occur in `train`; none for regressors
+
+    def training_problem(self) -> tuple[np.ndarray, Problem]:
+        """The indices of the training examples, each once, and their problem."""
+        some = np.unique(self.train)
+        return some, replace(self.problem, targets=self.problem.targets[some], C=self.problem.C[some])
 
 
-def trained_fold(model: KernelMachine, whole: Problem, y: Any, sample_weight: Any, split: Split) -> TrainedFold:
+def trained_fold(model: KernelMachine, whole: Problem, examples: Examples, split: Split) -> TrainedFold:
     """The fold of a model with C = 1; `whole` is the problem of all examples. Labels and weights are checked as in `fit`."""
     train, test = split
-    weights = None if sample_weight is None else np.asarray(sample_weight)[train]
-    posed = clone(model)._posed(np.asarray(y)[train], weights, len(train))
+    weights = None if examples.sample_weight is None else examples.sample_weight[train]
+    posed = clone(model)._posed(examples.y[train], weights, len(train))
     own = posed.problem
     C = np.zeros(len(whole))
     np.add.at(C, train, own.C)  # an example may be drawn several times
@@ -52,38 +83,46 @@ def trained_fold(model: KernelMachine, whole: Problem, y: Any, sample_weight: An
 
 
 def evaluate_folds(
-    model: KernelMachine,
-    kernel: Kernel,
-    batch: Batch,
-    folds: Sequence[TrainedFold],
-    Cs: Sequence[float],
-    chosen: Plan,
-    space: Any,
-    known: KnownFeatures,
+    model: KernelMachine, examples: Examples, folds: Sequence[TrainedFold], Cs: Sequence[float], planned: Planned
 ) -> FoldOutputs:
-    """The outputs of held-out examples. `space` is that of all examples: its features, which are `known`, are used for all folds.
+    """The outputs of held-out examples. The features of all examples are used for all folds.
 
-    Weights and means of features that depend on the examples are computed again from those of each fold; only where a kernel
-    cannot do so are all features.
+    Weights and means that depend on the examples are computed again for each fold; where a kernel cannot do so, all features are.
     """
-    n_problems = folds[0].problem.n_problems * len(folds)
-    options: dict[str, Any] = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
-    options["seed"] = model.random_state
-    with progress_bar(n_problems, model.tol, model.verbose, "fold") as progress:
+    kernel, batch, n_problems = examples.source.kernel, examples.source.batch, folds[0].problem.n_problems
+    (chosen, space), options = planned, model._solver_options()
+    with progress_bar(n_problems * len(folds), model.tol, model.verbose, "fold") as progress:
         if isinstance(chosen.space, Nystrom) or not supports_reweighting(kernel, batch):
-            parts = [_from_scratch(model, kernel, batch, fold, Cs, chosen, options) for fold in folds]
-            found = FoldOutputs.joined(parts)
+            each = [_from_scratch(model, examples.source, fold, Cs) for fold in folds]
         elif kernel.needs_features:
-            parts = []
+            each = []
             for f, fold in enumerate(folds):
-                refitted = chosen.space.build(kernel, batch, model.n_jobs, fold_context(fold, known))
-                follow = progress and after(f * fold.problem.n_problems, progress)
-                parts.append(solve_folds(chosen.solver, refitted, [fold], Cs, progress=follow, **options))
-            found = FoldOutputs.joined(parts)
+                refitted = chosen.space.build(kernel, batch, model.n_jobs, fold_context(fold, examples.known))
+                follow = progress and after(f * n_problems, progress)
+                each.append(solve_folds(chosen.solver, refitted, [fold], Cs, progress=follow, **options))
         else:
-            found = solve_folds(chosen.solver, space, folds, Cs, progress=progress, **options)
-    outputs = [out + fold.offset for out, fold in zip(found.outputs, folds, strict=True)]
-    return replace(found, outputs=outputs)
+            each = [solve_folds(chosen.solver, space, folds, Cs, progress=progress, **options)]
+    found = joined(each)
+    return replace(found, outputs=[out + fold.offset for out, fold in zip(found.outputs, folds, strict=True)])
+
+
+def joined(each: Sequence[FoldOutputs]) -> FoldOutputs:
+    """The outputs of several folds, in one object."""
+    outputs = [one for found in each for one in found.outputs]
+    return FoldOutputs(outputs, np.hstack([one.gaps for one in each]), np.hstack([one.seconds for one in each]))
+
+
+def solve_path(Cs: Sequence[float], solve: Callable[[int, Any], tuple[np.ndarray, float, Any]]) -> FoldOutputs:
+    """The outputs of one fold. ``solve(c, start)`` returns those for ``Cs[c]``, the gap, and the start of the next larger C."""
+    outputs: dict[int, np.ndarray] = {}
+    gaps, seconds, start = np.zeros((len(Cs), 1)), np.zeros((len(Cs), 1)), None
+    for c in np.argsort(Cs).tolist():
+        begun = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the largest gap is reported for all folds
+            outputs[c], gaps[c], start = solve(c, start)
+        seconds[c] = time.perf_counter() - begun
+    return FoldOutputs([np.stack([outputs[c] for c in range(len(Cs))])], gaps, seconds)
 
 
 def fold_context(fold: TrainedFold, known: KnownFeatures) -> FitContext:
@@ -92,34 +131,23 @@ def fold_context(fold: TrainedFold, known: KnownFeatures) -> FitContext:
     return fit_context(fold.problem, counts, known)
 
 
-def _from_scratch(
-    model: KernelMachine,
-    kernel: Kernel,
-    batch: Batch,
-    fold: TrainedFold,
-    Cs: Sequence[float],
-    chosen: Plan,
-    options: dict[str, Any],
-) -> FoldOutputs:
-    """A fold with features of its own."""
-    some, held_out = np.unique(fold.train), batch[fold.held_out]
-    problem = replace(fold.problem, targets=fold.problem.targets[some], C=fold.problem.C[some])
-    own, space = model._planned(MemorySource(kernel, chosen.kernel_why, batch[some]), problem)
-    outputs, gaps, seconds, start = [None] * len(Cs), np.zeros((len(Cs), 1)), np.zeros((len(Cs), 1)), None
-    for c in np.argsort(Cs):
-        begun = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            solution = own.solver.solve(replace(problem, C=Cs[c] * problem.C), space, start=start, **options)
-        start, gaps[c] = solution.alpha, solution.report.relative_gap
+def _from_scratch(model: KernelMachine, source: MemorySource, fold: TrainedFold, Cs: Sequence[float]) -> FoldOutputs:
+    """Solves a fold with the features of its training examples alone."""
+    some, problem = fold.training_problem()
+    chosen, space = model._planned(MemorySource(source.kernel, source.kernel_why, source.batch[some]), problem)
+    held_out = source.batch[fold.held_out]
+
+    def solve(c: int, start: Any) -> tuple[np.ndarray, float, Any]:
+        at = replace(problem, C=Cs[c] * problem.C)
+        solution = chosen.solver.solve(at, space, start=start, **model._solver_options())
         functions = space.functions(solution.intercept, solution.weights, solution.coefficients)
-        outputs[c] = functions.outputs(held_out, model.n_jobs)
-        seconds[c] = time.perf_counter() - begun
-    return FoldOutputs([np.stack(outputs)], gaps, seconds)  # type: ignore[arg-type]
+        return functions.outputs(held_out, model.n_jobs), solution.report.relative_gap, solution.alpha
+
+    return solve_path(Cs, solve)
 
 
 class HeldOutClassifier(ClassifierMixin, BaseEstimator):
-    """What scorers see of a fold: its outputs for the held-out examples, computed before."""
+    """A model that returns the outputs of a fold for the held-out examples, for scorers."""
 
     def __init__(self, classes: np.ndarray, outputs: np.ndarray):
         self.classes_ = classes
@@ -136,7 +164,7 @@ class HeldOutClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def of(cls, classes: np.ndarray, present: np.ndarray, outputs: np.ndarray) -> HeldOutClassifier:
-        """From the outputs for all classes; only those that are present in the training examples of the fold are known."""
+        """Made from the outputs for all classes; it knows the classes that are present in the training examples of the fold."""
         if len(classes) == 2:
             return cls(classes, outputs[:, 0])
         own = outputs[:, present]

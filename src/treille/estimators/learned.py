@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,12 +15,10 @@ from sklearn.base import clone, is_classifier
 from treille.automata import library
 from treille.data import Batch
 from treille.estimators.base import KernelMachine, fit_context
-from treille.estimators.in_parts import refuse_parts
 from treille.estimators.learned_path import LearnedPath
-from treille.estimators.on_cluster import refuse_learning_on_cluster
 from treille.estimators.plan import Plan, plan
-from treille.estimators.posed import Posed
 from treille.estimators.ridge import Ridge
+from treille.estimators.sources import Posed, require_memory
 from treille.estimators.svc import SVC
 from treille.features import FeatureMap, PerProblemRows, Rows, StoredRows
 from treille.features.abilities import having
@@ -35,10 +33,11 @@ from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.weighted import Weighted, WeightedMap
 from treille.learning import LearnedKernel, align_weights, learn_weights
 from treille.learning.risk import SPREADS, split
+from treille.scikit_learn import Self
 from treille.solvers import Problem, Report
 from treille.solvers.progress import progress_bar, stage
 from treille.spaces import MemorySource, Source
-from treille.spaces.rows import no_features
+from treille.spaces.space import no_features
 from treille.spaces.weight_automaton import weight_fst
 
 LEARN = ("risk", "alignment", "alignment-nnls")
@@ -82,7 +81,10 @@ class LearningParameters:
 class KernelLearner(LearningParameters, KernelMachine):
     """Base class of `LearnedSVC` and `LearnedRidge`."""
 
-    def _check_learning(self) -> None:
+    _strength: ClassVar[str]  # the parameter that `path` varies
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
         if self.groups not in GROUPS and not callable(self.groups):
             raise InputError(
                 f"groups is {self.groups!r}, expected 'features', 'parts', or a function of the names of features"
@@ -108,31 +110,28 @@ class KernelLearner(LearningParameters, KernelMachine):
                 "such as NGram(5, min_n=2)"
             )
 
-    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
-        refuse_parts(X, self, "learn the weights on some of them, then train on the parts with .weighted({...})")
-        refuse_learning_on_cluster(X, self)
-        super()._train(X, y, sample_weight)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        instead = "learn the weights on some of them, then train"
+        trained = "SVC, SVR, Ridge or LogisticRegression on the cluster"
+        require_memory(X, self, f"{instead} on the parts with .weighted({{...}})", f"{instead} {trained}")
+        return super().fit(X, y, sample_weight)
 
     def _planned(self, source: Source, problem: Problem, known: KnownFeatures | None = None) -> tuple[Plan, Any]:
         """Learns the weights, and plans the training of the predictor with them."""
         assert isinstance(source, MemorySource)  # others are refused
-        rows = self._learning_rows(source.kernel, source.batch, fit_context(problem, known=known))
+        rows = self._learning_rows(source, fit_context(problem, known=known))
         with progress_bar(problem.n_problems, self.tol, self.verbose) as progress:
             learned = self._learn(problem, rows, progress=progress)
-        return plan_learned(
-            rows, self._keep(rows, learned), source.kernel_why, source.batch, problem, self.solver, self.n_jobs
-        )
+        fitted, sizes = self._keep(rows, learned)
+        chosen, space = plan_learned(rows, fitted, source, problem, self.solver, self.n_jobs)
+        return replace(chosen, sizes=sizes), space
 
-    def _solve(self, source: Source, posed: Posed, chosen: Plan, space: Any) -> None:
-        super()._solve(source, posed, chosen, space)
-        self.plan_ = replace(self.plan_, sizes=f"{self.plan_.sizes}; {self._note}")
-
-    def _learning_rows(self, kernel: Kernel, batch: Batch, context: FitContext) -> LearningRows:
+    def _learning_rows(self, source: MemorySource, context: FitContext) -> LearningRows:
         """The features of the examples, which `_learn` may use several times."""
         with stage("computing features", self.verbose):
-            rows = self._grouped(kernel, batch, context)
+            rows = self._grouped(source.kernel, source.batch, context)
         if rows.rows.n_features == 0:
-            raise no_features(kernel, 0)
+            raise no_features(source.kernel, 0)
         return rows
 
     def _grouped(self, kernel: Kernel, batch: Batch, context: FitContext) -> LearningRows:
@@ -150,30 +149,26 @@ class KernelLearner(LearningParameters, KernelMachine):
         labels = [self.groups(features.name(z)) for z in range(features.n_features)]
         known = sorted(set(labels))
         number = {label: g for g, label in enumerate(known)}
-        return LearningRows(
-            kernel, features, rows, np.array([number[label] for label in labels]), list(map(str, known))
-        )
+        groups = np.array([number[label] for label in labels])
+        return LearningRows(kernel, features, rows, groups, list(map(str, known)))
 
     def _learning_factor(self) -> float:
-        """By which C of learning is larger than that of the predictor."""
+        """The C of the learning problem divided by the C of the predictor."""
         raise NotImplementedError
 
     def _learn(
         self, problem: Problem, examples: LearningRows, start: list[LearnedKernel] | None = None, progress: Any = None
     ) -> list[LearnedKernel]:
-        trace = float(len(problem) if self.trace is None else self.trace)
+        options: dict[str, Any] = {"trace": float(len(problem) if self.trace is None else self.trace)}
         problem = replace(problem, C=problem.C * self._learning_factor())
         if self.learn != "risk":
-            nnls = self.learn == "alignment-nnls"
-            return align_weights(problem, examples.rows, examples.groups, trace=trace, nonnegative_least_squares=nnls)
-        options: dict[str, Any] = {
-            "trace": trace, "spread": self.spread, "tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs,
-            "start": start, "progress": progress,
-        }  # fmt: skip
-        return learn_weights(problem, examples.rows, examples.groups, **options)
+            options["nonnegative_least_squares"] = self.learn == "alignment-nnls"
+            return align_weights(problem, examples.rows, examples.groups, **options)
+        options |= {"spread": self.spread, "tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs}
+        return learn_weights(problem, examples.rows, examples.groups, start=start, progress=progress, **options)
 
     def path(self, X: Any, y: Any, values: Any, label: Any = None) -> LearnedPath:
-        """What is learned for each of several values of C, or of alpha: each begins from the last, strong regularisation first.
+        """Learns weights for several values of C, or of alpha, each from the solution before it, strong regularisation first.
 
         With several classes, `label` says which one against the rest.
 
@@ -182,27 +177,31 @@ class KernelLearner(LearningParameters, KernelMachine):
         >>> path.values.tolist(), path.names
         ([1.0, 0.1], ['a'])
         """
-        parameter = "C" if isinstance(self, SVC) else "alpha"
-        ordered = np.sort(np.asarray(values, float).ravel())[:: 1 if parameter == "C" else -1]
+        ordered = np.sort(np.asarray(values, float).ravel())[:: 1 if self._strength == "C" else -1]
         if len(ordered) == 0:
             raise InputError("values is empty, expected at least one number")
-        models = [clone(self).set_params(**{parameter: float(value)}) for value in ordered]
+        models = [clone(self).set_params(**{self._strength: float(value)}) for value in ordered]
         for model in models:
             model.check_parameters()
         source = models[0]._examples(X)
         problems = [model._posed(y, None, len(source)).problem for model in models]
-        rows = self._learning_rows(source.kernel, source.batch, fit_context(problems[0]))
-        k = _problem_of(problems[0], np.unique(y) if is_classifier(self) else np.arange(problems[0].n_problems), label)
+        rows = self._learning_rows(source, fit_context(problems[0]))
+        n_problems = problems[0].n_problems
+        known = (np.unique(y) if is_classifier(self) else np.arange(n_problems)).tolist()
+        if n_problems > 1 and label not in known:
+            expected = ", ".join(map(repr, known))
+            raise InputError(f"label is {label!r}, expected one of {expected}: each has its own weights")
+        k = known.index(label) if n_problems > 1 else 0
         found: list[LearnedKernel] = []
         for problem in problems:
             found += models[0]._learn(split(problem)[k], rows, start=found[-1:] or None)
         shares = np.stack([each.shares for each in found])
         used = np.argsort(-shares.max(axis=0), kind="stable")[: np.count_nonzero(shares.any(axis=0))]
         names = [rows.names[z] if rows.names else rows.features.name(int(z)) for z in used]
-        return LearnedPath(parameter, ordered, names, shares[:, used], [each.report for each in found])
+        return LearnedPath(self._strength, ordered, names, shares[:, used], [each.report for each in found])
 
-    def _keep(self, examples: LearningRows, learned: list[LearnedKernel]) -> Fitted:
-        """Keeps what was learned, and returns the features with these weights and the rows of these examples."""
+    def _keep(self, examples: LearningRows, learned: list[LearnedKernel]) -> tuple[Fitted, str]:
+        """Keeps what was learned; returns the features with these weights and the rows of these examples, and a note on sizes."""
         mu, used = np.stack([each.weights for each in learned]), used_features(examples, learned)
         if len(used) == 0:
             ended = any(each.report.status != "converged" for each in learned)
@@ -220,10 +219,8 @@ class KernelLearner(LearningParameters, KernelMachine):
         unit = [np.flatnonzero(examples.groups == g)[:1] for g in range(len(examples.names))] if examples.names else []
         self.mu_ = np.stack([[own[z[0]] if len(z) else 0.0 for z in unit] for own in mu]) if unit else mu[:, used]
         empty = int((np.bincount(everything.indices, minlength=everything.shape[1]) == 0).sum())
-        self._note = f"{np.count_nonzero(mu.any(axis=0)):,} features have weight"
-        if empty:
-            self._note += f", {empty:,} are 0 in all examples"
-        return fitted, rows
+        note = f"{np.count_nonzero(mu.any(axis=0)):,} features have weight"
+        return (fitted, rows), note + (f", {empty:,} are 0 in all examples" if empty else "")
 
     @property
     def learned_weights_(self) -> Any:
@@ -238,9 +235,8 @@ class KernelLearner(LearningParameters, KernelMachine):
                 rows = [LearnedWeight(self.group_names_[g], float(mu[g]), float(shares[g]), None) for g in order]
             else:
                 effects = np.sqrt(mu) * functions.weights[:, k]
-                rows = [
-                    LearnedWeight(fitted.name(int(z)), float(mu[z]), float(shares[z]), float(effects[z])) for z in order
-                ]
+                numbers = np.stack([mu, shares, effects], axis=1)[order].tolist()
+                rows = [LearnedWeight(fitted.name(int(z)), *each) for z, each in zip(order, numbers, strict=True)]
             tables.append(rows)
         return self._by_class(tables)
 
@@ -257,11 +253,8 @@ class KernelLearner(LearningParameters, KernelMachine):
                 kernels.append(reduce(add, [float(m) * term for m, term in zip(mu, terms, strict=True) if m > 0]))
             else:
                 weights = fitted.weights[k]  # type: ignore[attr-defined]
-                kernels.append(
-                    inside.weighted(
-                        {fitted.name(int(z)): float(weights[z]) for z in np.flatnonzero(weights)}, missing=0.0
-                    )
-                )
+                named = {fitted.name(z): float(weights[z]) for z in np.flatnonzero(weights).tolist()}
+                kernels.append(inside.weighted(named, missing=0.0))
         return self._by_class(kernels)
 
     def transducer(self) -> Any:
@@ -283,15 +276,14 @@ class KernelLearner(LearningParameters, KernelMachine):
     def _by_class(self, each: Sequence[Any]) -> Any:
         return each[0] if len(each) == 1 else dict(zip(getattr(self, "classes_", range(len(each))), each, strict=True))
 
-    def _extra(self) -> dict[str, Any]:
+    def _extra(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if callable(self.groups):
             raise InputError(
                 "groups is a function, which a model file cannot hold: save an estimator that was fitted with kernel_ instead"
             )
-        return super()._extra() | {"learning": self.learning_report_.as_dict(), "groups": self.group_names_}
-
-    def _extra_arrays(self) -> dict[str, np.ndarray]:
-        return {"learned.shares": self.shares_, "learned.mu": self.mu_}
+        spec, arrays = super()._extra()
+        spec |= {"learning": self.learning_report_.as_dict(), "groups": self.group_names_}
+        return spec, arrays | {"learned.shares": self.shares_, "learned.mu": self.mu_}
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
         super()._read(spec, arrays, n_functions)
@@ -306,30 +298,18 @@ class KernelLearner(LearningParameters, KernelMachine):
 
 
 def plan_learned(
-    examples: LearningRows, fitted: Fitted, why: str, batch: Batch, problem: Problem, solver: Any, n_jobs: int | None
+    examples: LearningRows, fitted: Fitted, source: MemorySource, problem: Problem, solver: Any, n_jobs: int | None
 ) -> tuple[Plan, Any]:
     """Plans the training of the predictor on rows with learned weights."""
     kernel, known = examples.kernel.weighted("learned"), KnownFeatures()
-    known.add(kernel, batch, fitted)
-    source = MemorySource(kernel, why, batch)
-    return plan(source, problem, solver, n_jobs=n_jobs, context=fit_context(problem, known=known))
+    known.add(kernel, source.batch, fitted)
+    weighted = MemorySource(kernel, source.kernel_why, source.batch)
+    return plan(weighted, problem, solver, n_jobs=n_jobs, context=fit_context(problem, known=known))
 
 
 def used_features(rows: LearningRows, learned: list[LearnedKernel]) -> np.ndarray:
     """Those that have weight in a problem, and those that these need."""
-    return rows.features.needed(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
-
-
-def _problem_of(problem: Problem, classes: np.ndarray, label: Any) -> int:
-    """Which of several problems is that of a label."""
-    if problem.n_problems == 1:
-        return 0
-    known = classes.tolist()
-    if label not in known:
-        raise InputError(
-            f"label is {label!r}, expected one of {', '.join(map(repr, known))}: each has weights of its own"
-        )
-    return known.index(label)
+    return rows.features.ids_for_norms(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
 
 
 def _without_zeros(matrix: sp.csr_matrix) -> Rows:
@@ -348,14 +328,14 @@ class LearnedSVC(KernelLearner, SVC):
     Parameters
     ----------
     kernel, C, loss, tol, max_epochs, fit_intercept, class_weight, solver, n_jobs, random_state, verbose
-        As in `SVC`. The kernel must have explicit features; `solver` is that of the final predictor. With more than two classes,
-        each has a kernel of its own.
+        As in `SVC`. The kernel must have explicit features; `solver` trains the final predictor. With more than two classes,
+        each has a different kernel.
     groups : {"features", "parts"} or callable
-        What has a weight of its own: each feature; each part of the kernel, that is each order of `NGram` and each term of a sum
+        What gets one weight: each feature; each part of the kernel, that is each order of `NGram` and each term of a sum
         (multiple kernel learning); or all features for which a function of their names returns the same.
     learn : {"risk", "alignment", "alignment-nnls"}
         "risk" minimises the objective of the support vector machine, to a proven duality gap. "alignment" weighs each feature by
-        the alignment of its own kernel with the targets; "alignment-nnls" weighs all together, by non-negative least squares.
+        the alignment of its kernel with the targets; "alignment-nnls" weighs all together, by non-negative least squares.
     spread : {"optimal", "even"}
         With "risk": the weights of the optimum, or the same share of the trace for every feature that is active there.
     trace : float or None
@@ -370,7 +350,7 @@ class LearnedSVC(KernelLearner, SVC):
     kernel_ : Kernel, or dict of them by class
         The learned kernel, which other estimators take like any other.
     learning_report_ : Report
-        Primal and dual value and gap of the learning problem; ``report_`` is that of the final predictor.
+        Primal and dual value and gap of the learning problem; ``report_`` is the report of the final predictor.
     classes_, coef_, intercept_, report_, plan_, features_
         As in `SVC`.
 
@@ -390,6 +370,7 @@ class LearnedSVC(KernelLearner, SVC):
     ['+', '-']
     """
 
+    _strength = "C"
     learning_C: float | None = None
 
     def _learning_factor(self) -> float:
@@ -397,7 +378,6 @@ class LearnedSVC(KernelLearner, SVC):
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        self._check_learning()
         if self.learning_C is not None:
             check_positive("learning_C", self.learning_C)
 
@@ -412,7 +392,7 @@ class LearnedRidge(KernelLearner, Ridge):
     Parameters
     ----------
     kernel, alpha, fit_intercept, tol, max_epochs, solver, n_jobs, verbose
-        As in `Ridge`. With several targets, each has a kernel of its own.
+        As in `Ridge`. With several targets, each has a different kernel.
     groups, learn, spread, trace
         As in `LearnedSVC`.
     learning_alpha : float or None
@@ -438,6 +418,7 @@ class LearnedRidge(KernelLearner, Ridge):
     (['a'], [2.0])
     """
 
+    _strength = "alpha"
     learning_alpha: float | None = None
 
     def _learning_factor(self) -> float:
@@ -453,6 +434,5 @@ class LearnedRidge(KernelLearner, Ridge):
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        self._check_learning()
         if self.learning_alpha is not None:
             check_positive("learning_alpha", self.learning_alpha)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,9 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from treille.data import Batch
 from treille.estimators.base import fit_context
-from treille.estimators.held_out import Split, TrainedFold, fold_context
+from treille.estimators.held_out import Examples, TrainedFold, fold_context, joined, solve_path
 from treille.estimators.learned import (
     LearnedRidge,
     LearnedSVC,
@@ -23,76 +20,59 @@ from treille.estimators.learned import (
     used_features,
 )
 from treille.estimators.ridge_cv import RidgeCV
-from treille.estimators.search import Evaluated, SearchCV
+from treille.estimators.search import SearchCV
 from treille.estimators.svc import SVCCV
 from treille.features import Rows, StoredRows
 from treille.features.abilities import having
 from treille.io.errors import InputError
-from treille.kernels import Kernel
-from treille.kernels.fitting import KnownFeatures
-from treille.solvers import ConvergenceWarning
 from treille.solvers.folds import FoldOutputs
 from treille.solvers.progress import progress_bar
+from treille.spaces import MemorySource
 
 
 class LearnedSearchCV(LearningParameters, SearchCV):
     """Cross-validation of `LearnedSVC` and `LearnedRidge`: one set of features, a path with warm starts in each fold."""
 
-    def _evaluate(
-        self,
-        model: Any,
-        kernel: Kernel,
-        why: str,
-        batch: Batch,
-        known: KnownFeatures,
-        y: Any,
-        sample_weight: Any,
-        splits: list[Split],
-    ) -> Evaluated:
-        whole, folds = self._posed_folds(model, y, sample_weight, len(batch), splits)
-        values = self._values()
+    def _evaluate(self, model: Any, examples: Examples) -> tuple[list[TrainedFold], FoldOutputs, None]:
+        (whole, folds), values = self._posed_folds(model, examples), self._values()
         models = [clone(model).set_params(**{self.path[0]: value}) for value in values]
         Cs = [self.strength(value) for value in values]
-        rows, each = model._learning_rows(kernel, batch, fit_context(whole, known=known)), list[FoldOutputs]()
-        with progress_bar(len(splits), model.tol, model.verbose, "fold") as progress:
+        rows, each = (
+            model._learning_rows(examples.source, fit_context(whole, known=examples.known)),
+            list[FoldOutputs](),
+        )
+        with progress_bar(len(folds), model.tol, model.verbose, "fold") as progress:
             for f, fold in enumerate(folds):
                 own = rows
-                if kernel.needs_features:  # weights and means that depend on the examples
-                    own = model._learning_rows(kernel, batch, fold_context(fold, known))
-                each.append(_fold_outputs(models, fold, own, Cs, why, batch))
+                if examples.source.kernel.needs_features:  # weights and means that depend on the examples
+                    own = model._learning_rows(examples.source, fold_context(fold, examples.known))
+                each.append(_fold_outputs(models, fold, own, Cs, examples.source))
                 if progress is not None:
                     progress(f + 1, 0, float(each[-1].gaps.max()))
-        found = FoldOutputs.joined(each)
-        return Evaluated(folds, found.outputs, found.gaps, found.seconds)
+        return folds, joined(each), None
 
 
 def _fold_outputs(
-    models: Sequence[Any], fold: TrainedFold, rows: LearningRows, Cs: Sequence[float], why: str, batch: Batch
+    models: Sequence[Any], fold: TrainedFold, rows: LearningRows, Cs: Sequence[float], source: MemorySource
 ) -> FoldOutputs:
     """The outputs of a fold's held-out examples, the larger gap of learning and training, and seconds, for each C."""
-    some = np.unique(fold.train)
-    matrix = having(rows.rows, StoredRows).to_csr()
+    some, problem = fold.training_problem()
+    matrix, model = having(rows.rows, StoredRows).to_csr(), models[0]
     held_out, own = matrix[fold.held_out], replace(rows, rows=Rows.from_csr(matrix[some]))
-    problem = replace(fold.problem, targets=fold.problem.targets[some], C=fold.problem.C[some])
-    outputs = np.empty((len(Cs), len(fold.held_out), problem.n_problems))
-    gaps, seconds, start = np.zeros((len(Cs), 1)), np.zeros((len(Cs), 1)), None
-    model = models[0]
-    options = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
-    for c in np.argsort(Cs):
-        begun, at = time.perf_counter(), replace(problem, C=Cs[c] * problem.C)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the largest gap is reported for all folds
-            start = models[c]._learn(at, own, start=start)
-            fitted = models[c]._keep(own, start)
-            chosen, space = plan_learned(own, fitted, why, batch, at, model.solver, model.n_jobs)
-            solution = chosen.solver.solve(at, space, **options)
+
+    def solve(c: int, start: Any) -> tuple[np.ndarray, float, Any]:
+        at = replace(problem, C=Cs[c] * problem.C)
+        learned = models[c]._learn(at, own, start=start)
+        fitted, _ = models[c]._keep(own, learned)
+        chosen, space = plan_learned(own, fitted, source, at, model.solver, model.n_jobs)
+        solution = chosen.solver.solve(at, space, **model._solver_options())
         weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
-        used = used_features(rows, start)
-        scales = np.sqrt(np.stack([each.weights[used] for each in start], axis=1))
-        outputs[c] = held_out[:, used] @ (weights * scales) + solution.intercept + fold.offset
-        gaps[c] = max(solution.report.relative_gap, *(each.report.relative_gap for each in start))
-        seconds[c] = time.perf_counter() - begun
-    return FoldOutputs([outputs], gaps, seconds)
+        used = used_features(rows, learned)
+        scales = np.sqrt(np.stack([each.weights[used] for each in learned], axis=1))
+        outputs = held_out[:, used] @ (weights * scales) + solution.intercept + fold.offset
+        return outputs, max(solution.report.relative_gap, *(each.report.relative_gap for each in learned)), learned
+
+    return solve_path(Cs, solve)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

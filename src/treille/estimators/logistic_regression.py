@@ -17,7 +17,6 @@ from treille.estimators.search import ClassifierSearchCV
 from treille.explain.tasks import ProbabilisticClassification, log_probabilities
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.scale.dask_parts import is_collection, lazily
 from treille.solvers.problem import Logistic, Loss
 
 
@@ -58,29 +57,24 @@ class LogisticRegression(ClassifierParameters, Classifier):
     C: float = 1.0
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
         check_positive("C", self.C)
         if isinstance(self.fit_intercept, str):
             raise InputError(
                 f"fit_intercept is {self.fit_intercept!r}, expected True or False: only SMO has a free intercept, and it does "
                 "not solve problems with this loss"
             )
-        self._check_shared(Logistic, self.fit_intercept)
+        super().check_parameters()
 
     def _loss(self) -> Loss:
         return Logistic()
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: one row per example, one column per class, in the order of ``classes_``."""
-        if is_collection(X):
-            return lazily(self.predict_proba, X, np.zeros((0, len(self.classes_))))
-        return np.exp(log_probabilities(self.decision_function(X)))
+        return self._predicted(X, lambda outputs: np.exp(log_probabilities(self._decisions(outputs))))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of `predict_proba`, precise also where a probability is close to 0."""
-        if is_collection(X):
-            return lazily(self.predict_log_proba, X, np.zeros((0, len(self.classes_))))
-        return log_probabilities(self.decision_function(X))
+        return self._predicted(X, lambda outputs: log_probabilities(self._decisions(outputs)))
 
 
 class HeldOutProbabilities(HeldOutClassifier):

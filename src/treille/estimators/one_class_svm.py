@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 
 from treille.estimators.base import KernelMachine, KernelParameter
-from treille.estimators.in_parts import refuse_parts
-from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.parameters import SolverParameters
-from treille.estimators.posed import Posed
+from treille.estimators.sources import Posed, require_memory
 from treille.explain.tasks import OutlierDetection
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.scikit_learn import OutlierMixin
+from treille.scikit_learn import OutlierMixin, Self
 from treille.solvers import Problem
-from treille.solvers.problem import OneClass
+from treille.solvers.problem import Loss, OneClass
 
 
 @dataclass(eq=False, repr=False)
@@ -25,7 +23,7 @@ class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
     """Learns a region that contains most examples, without labels, to detect novelties and outliers.
 
     min 1/2 |w|^2 + sum_i max(0, rho - w.x_i) - nu n rho: at most a fraction nu of the examples lies outside, and at least a
-    fraction nu are support vectors. Decisions, f(x) - rho, are those of LIBSVM.
+    fraction nu are support vectors. Decisions, f(x) - rho, are the same as in LIBSVM.
 
     Parameters
     ----------
@@ -60,26 +58,27 @@ class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
     """
 
     _task = OutlierDetection
+    fit_intercept = "free"  # not a parameter here
+
     kernel: KernelParameter = None
     nu: float = 0.5
 
-    def fit(self, X: Any, y: Any = None) -> OneClassSVM:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # there are no weights
         """Trains on examples X; `y` is ignored."""
-        self.check_parameters()
-        refuse_parts(X, self, "fit it on some of them")
-        refuse_cluster(X, self, "fit it on some of them")
-        self._train(X, None, None)
-        return self
+        require_memory(X, self, "fit it on some of them", "fit it on some of them")
+        return super().fit(X)
+
+    def _loss(self) -> Loss:
+        return OneClass(float(self.nu))
 
     def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
-        return Posed(Problem(OneClass(float(self.nu)), np.zeros(n), np.ones(n), "free"))
+        return Posed(Problem(self._loss(), np.zeros(n), np.ones(n), self.fit_intercept))
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
         check_positive("nu", self.nu)
         if self.nu > 1:
             raise InputError(f"nu is {self.nu!r}, expected a number above 0 and at most 1")
-        self._check_shared(OneClass, "free")
+        super().check_parameters()
 
     @property
     def offset_(self) -> float:
@@ -100,6 +99,3 @@ class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
 
     def _classes_to_save(self) -> np.ndarray:
         return np.array([-1, 1])
-
-    def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
-        self._read(spec, arrays, 1)

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from treille.data import Batch
 from treille.estimators.base import KernelParameter, reading_of
 from treille.estimators.classifier import Classifier
-from treille.estimators.in_parts import refuse_parts
-from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.parameters import TrainingParameters
 from treille.estimators.plan import Plan, requested_nystrom
+from treille.estimators.sources import require_memory
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
 from treille.estimators.targets import check_weights, found_labels
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
+from treille.scikit_learn import Self
 from treille.solvers import PerceptronSolver, Report
 from treille.solvers.problem import Loss, Separation
 from treille.spaces import GramSpace, Nystrom, RowsSpace
-
-if TYPE_CHECKING:  # part of typing from Python 3.11 on
-    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False)
@@ -93,6 +89,8 @@ class Perceptron(TrainingParameters, Classifier):
     space: str | Nystrom = "auto"
     random_state: int = 0
     running_accuracy_: float = field(init=False)
+    _stream: Stream | None = field(init=False, default=None)
+    _fixed: bool = field(init=False, default=False)  # whether no other classes may come
 
     tol = 1.0  # there is no gap to reach
 
@@ -102,20 +100,18 @@ class Perceptron(TrainingParameters, Classifier):
         return PerceptronSolver(averaged=bool(self.averaged))
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
         if isinstance(self.fit_intercept, str):
             raise InputError(f"fit_intercept is {self.fit_intercept!r}, expected True or False")
         if not isinstance(self.averaged, (bool, np.bool_)):
             raise InputError(f"averaged is {self.averaged!r}, expected True or False")
-        self._check_shared(Separation, self.fit_intercept)
+        super().check_parameters()
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with labels y. A positive weight multiplies what a mistake adds to the weights."""
-        refuse_parts(X, self, "call partial_fit for each part")
-        refuse_cluster(X, self, "use SVC, or fit it on some of them")
+        require_memory(X, self, "call partial_fit for each part", "use SVC, or fit it on some of them")
         super().fit(X, y, sample_weight)
-        for name in ("_stream", "_fixed", "running_accuracy_"):
-            self.__dict__.pop(name, None)
+        self._stream, self._fixed = None, False
+        vars(self).pop("running_accuracy_", None)
         return self
 
     def _loss(self) -> Loss:
@@ -124,7 +120,7 @@ class Perceptron(TrainingParameters, Classifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learns from more examples, in one pass in their order. Earlier examples are not needed again.
 
-        The result of many calls is that of one call with all examples in the same order, however they are divided. Features and
+        Many calls have the result of one call with all examples in the same order, however they are divided. Features and
         classes that occur for the first time are added. With `classes`, all classes that there will be, other labels are refused.
         After `fit`, or when the model was read from a file, it begins with the weights of the model.
 
@@ -138,22 +134,30 @@ class Perceptron(TrainingParameters, Classifier):
         (['a', 'b', 'c'], 0.5)
         """
         self.check_parameters()
-        refuse_cluster(X, self, "pass one partition after another")
+        require_memory(X, self, "pass one part after another", "pass one partition after another")
         if requested_nystrom(self.space) is not None:
             raise InputError(
                 f"space is {self.space!r}, which compares with landmarks among all examples: partial_fit needs space='auto'"
             )
         start = time.perf_counter()
-        stream, begun = self.__dict__.get("_stream"), hasattr(self, "functions_")
+        stream, begun = self._stream, hasattr(self, "functions_")
         if begun:
             kernel, why, batch = self.plan_.kernel, self.plan_.kernel_why, self._read_batch(X)
         else:
-            kernel, why, batch = self._streamed_examples(X)
+            source = self._examples(X, _choose_kernel)
+            kernel, why, batch = source.kernel, source.kernel_why, source.batch
         if len(batch) == 0:
             raise InputError("there are no examples: partial_fit needs at least one")
         found, codes = found_labels(y, len(batch))
         known, fixed = self._classes(found, classes)
-        C = self._weights(codes, found, known, sample_weight)
+        weights = self.class_weight
+        if weights == "balanced":
+            raise InputError(
+                "class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit"
+            )
+        if isinstance(weights, dict):  # other classes of the stream may come later
+            weights = {label: weight for label, weight in weights.items() if label in found}
+        C = check_weights(1.0, codes, found, weights, sample_weight, least=0)
         if stream is None:
             stream = stream_of(kernel, batch, self.fit_intercept, self.n_jobs, self if begun else None)
         stream = stream.copied()  # so that a call that fails, or is interrupted, changes nothing
@@ -167,32 +171,19 @@ class Perceptron(TrainingParameters, Classifier):
         except BaseException:
             stream.undo()
             raise
-        self.__dict__.update(learned, _stream=stream, _fixed=fixed, classes_=known)
+        vars(self).update(learned, _stream=stream, _fixed=fixed, classes_=known)
         return self
-
-    def _streamed_examples(self, X: Any) -> tuple[Kernel, str, Batch]:
-        X = list(X) if isinstance(X, Iterator) else X
-        if as_kernel(self.kernel) is not None:
-            source = self._examples(X)
-            return source.kernel, source.kernel_why, source.batch
-        chosen, why = default_kernel(X, features=True)
-        kernel = as_streamed(chosen)
-        if kernel.needs_features != chosen.needs_features:
-            why += "; here without weights, which depend on all examples"
-        batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
-        return kernel, why, batch
 
     def _classes(self, found: np.ndarray, given: Any) -> tuple[np.ndarray, bool]:
         """All classes after this call, and whether there can be no others."""
         known = self.classes_ if hasattr(self, "functions_") else None
-        fixed = bool(self.__dict__.get("_fixed"))
         if given is not None:
             given = found_labels(given, len(np.asarray(given)))[0]
-            if fixed and known is not None and given.tolist() != known.tolist():
+            if self._fixed and known is not None and given.tolist() != known.tolist():
                 raise InputError(
                     f"classes is {given.tolist()}, but earlier calls had {known.tolist()}: give the same, or None"
                 )
-            fixed = True
+        fixed = self._fixed or given is not None
         parts = [each for each in (known, given, found) if each is not None]
         if len({_kind(each) for each in parts}) > 1:
             raise InputError(
@@ -207,39 +198,37 @@ class Perceptron(TrainingParameters, Classifier):
                 )
         return united, fixed
 
-    def _weights(self, codes: np.ndarray, found: np.ndarray, known: np.ndarray, sample_weight: Any) -> np.ndarray:
-        if self.class_weight == "balanced":
-            raise InputError(
-                "class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit"
-            )
-        given = self.class_weight
-        if isinstance(given, dict):  # classes of a stream may come later
-            given = {label: weight for label, weight in given.items() if label in found}
-        return check_weights(1.0, codes, found, given, sample_weight, least=0)
-
     def _learned(self, stream: Stream, kernel: Kernel, why: str, batch: Batch) -> dict[str, Any]:
         """The attributes of the model after a pass."""
         functions = stream.functions(bool(self.averaged))
         linear = isinstance(stream, FeatureStream)
         reason = f"because the features of the kernel can{'' if linear else 'not'} be added to"
         chosen = Plan(kernel, why, RowsSpace if linear else GramSpace, reason, self.solver, "as given")
-        each = []
+        each, radius = [], stream.radius
         for norm, total, mistakes in zip(stream.norms(), stream.sums, stream.mistakes.tolist(), strict=True):
-            bound = min(stream.radius, float(norm / total)) if total > 0 else stream.radius
-            each.append(
-                Report(
-                    stream.radius, -bound, 1, stream.seconds, "stream", 0, mistakes=(mistakes,), radius=stream.radius
-                )
-            )
+            bound = min(radius, float(norm / total)) if total > 0 else radius
+            each.append(Report(radius, -bound, 1, stream.seconds, "stream", 0, mistakes=(mistakes,), radius=radius))
         return {
             "functions_": functions,
             "plan_": replace(chosen, sizes=functions.sizes()),
             "report_": Report.combined(each),
             "running_accuracy_": stream.right / max(1, stream.steps),
             "reads_": kernel.reads.fitted(batch),
-            "reading_": self.__dict__.get("reading_", {}) | reading_of(batch),
+            "reading_": vars(self).get("reading_", {}) | reading_of(batch),
             "n_iter_": 1,
         }
+
+
+def _choose_kernel(kernel: Any, X: Any, labels: bool) -> tuple[Kernel, str]:
+    """As `choose_kernel`; by default a kernel whose features do not depend on all examples."""
+    given = as_kernel(kernel)
+    if given is not None:
+        return given, "as given"
+    chosen, why = default_kernel(X, features=True)
+    streamed = as_streamed(chosen)
+    if streamed.needs_features != chosen.needs_features:
+        why += "; here without weights, which depend on all examples"
+    return streamed, why
 
 
 def _kind(labels: np.ndarray) -> str:

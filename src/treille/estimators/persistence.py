@@ -1,4 +1,4 @@
-"""Writes estimators to model files and reads them back. Files contain data only; the classes they name must be known ones."""
+"""Writes estimators to model files and reads them back. Files contain data only; the classes they name must be known."""
 
 import os
 from typing import Any
@@ -10,17 +10,17 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
 from treille.registry import find, registered_name, require
-from treille.scikit_learn import BaseEstimator
+from treille.solvers import Solver
 from treille.spaces import Nystrom
 
 KINDS: dict[str, type[Any]] = {"str": str, "int": int, "bool": bool, "float": float}
-NOT_SAVED = ("kernel", "n_jobs", "verbose")  # the kernel has a spec of its own; the others are of a process
+NOT_SAVED = ("kernel", "n_jobs", "verbose")  # the kernel has its own spec; the others belong to a process
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The estimator that was saved to `path`: the same decisions, no training data needed.
 
-    Classes of your own are found by name if they were passed to `treille.register` first.
+    Your classes are found by name if they were passed to `treille.register` first.
 
     >>> import tempfile, pathlib, treille
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.treille"
@@ -48,10 +48,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     return estimator
 
 
-def estimator_spec(estimator: BaseEstimator) -> dict[str, Any]:
-    """Name and parameters as JSON values."""
+def estimator_spec(estimator: Any) -> dict[str, Any]:
+    """Name, parameters, kernel and report of a fitted estimator as JSON values."""
     params = {k: _write_param(v) for k, v in estimator.get_params(deep=False).items() if k not in NOT_SAVED}
-    return {"estimator": registered_name("estimators", estimator), "params": params}
+    spec = {"estimator": registered_name("estimators", estimator), "params": params}
+    spec |= {"kernel": estimator.plan_.kernel.spec(), "report": estimator.report_.as_dict()}
+    stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
+    return spec
 
 
 def save_estimator(
@@ -66,7 +69,7 @@ def save_estimator(
 
 
 def check_reading(reading: Any) -> dict[str, Any]:
-    """How a model reads examples, from its file, checked."""
+    """Validates how a model reads examples, from its file."""
     if not isinstance(reading, dict) or not all(isinstance(v, (str, bool)) for v in reading.values()):
         raise InputError("how examples are read was not written by treille")
     if reading.get("alphabet", "dna") not in RESIDUES:
@@ -85,7 +88,7 @@ def _read_classes(spec: dict[str, Any]) -> np.ndarray:
 
 
 def _write_param(value: Any) -> Any:
-    if isinstance(value, Nystrom) or hasattr(value, "solve"):
+    if isinstance(value, (Nystrom, Solver)):
         name = "Nystrom" if isinstance(value, Nystrom) else registered_name("solvers", value)
         params = value.get_params(deep=False) if hasattr(value, "get_params") else vars(value)
         return {"object": name, "params": {k: _write_param(v) for k, v in params.items()}}

@@ -11,6 +11,7 @@ from treille.kernels import Centered, Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext
 from treille.kernels.parse import default_kernel
+from treille.kernels.wrapped import WrappedKernel
 from treille.solvers import (
     SMO,
     BlockMinimization,
@@ -28,7 +29,7 @@ from treille.solvers import (
 from treille.solvers.solver import Solver, check_supported, supports
 from treille.spaces import ClusterSpace, Nystrom, PartsSpace, ProductSpace, RowsSpace, Source
 
-SOLVERS = {  # what "auto" chooses from, preferred ones first
+SOLVERS: dict[Any, str] = {  # what "auto" chooses from, preferred ones first
     FiniteNewton: "because the loss is smooth, so that Newton's method needs few passes over the data",
     DualCD: "because it works on rows and reports its duality gap",
     NormalEquations: "because there are few features",
@@ -45,7 +46,7 @@ SOLVERS = {  # what "auto" chooses from, preferred ones first
 
 @dataclass(frozen=True)
 class Plan:
-    """What was chosen, and why. `space` is the class of the space, or the `Nystrom` that builds it.
+    """The choices made for a model, and why. `space` is the class of the space, or the `Nystrom` that builds it.
 
     >>> import treille
     >>> plan = treille.SVC(treille.kernels.AllSubstrings(0.5)).fit(["abba", "baab"], [0, 1]).plan_
@@ -68,7 +69,7 @@ class Plan:
     sizes: str = ""
 
     def rows(self) -> dict[str, str]:
-        """What is said of each choice.
+        """Each choice and the reason for it.
 
         >>> Plan(default_kernel(["ab"])[0], "as given").rows()["kernel"][-8:]
         'as given'
@@ -101,7 +102,7 @@ def plan(
     n_jobs: int | None = None,
     context: FitContext | None = None,
 ) -> tuple[Plan, Any]:
-    """Chooses a space of the examples and a solver that supports the problem on it. Returns the plan and the space, built.
+    """Chooses a space of the examples and a solver that supports the problem on it. Returns the plan and the space.
 
     The choice never changes the optimum: that depends on the problem and the kernel alone.
     """
@@ -117,14 +118,12 @@ def plan(
             "or .weighted() and .centered(), which need the features of the training examples"
         )
     nystrom = requested_nystrom(space)
-    solvers: list[Any] = (
-        [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
-    )
-    if solver != "auto":
+    if solver == "auto":
+        solvers, wanted = [each() for each in SOLVERS if supports(each, loss, intercept)], None
+    else:
         check_supported(solver, loss, intercept)
-    spaces: Sequence[Any] = (nystrom,)
-    if nystrom is None:
-        spaces = source.spaces(None if solver == "auto" else solver.spaces, context, n_jobs)
+        solvers, wanted = [solver], solver.spaces
+    spaces: Sequence[Any] = (nystrom,) if nystrom is not None else source.spaces(wanted, context, n_jobs)
     pairs = [(each, s) for each in spaces for s in solvers if _works_on(s, each)]
     if not pairs:
         raise _refusal(kernel, solvers, nystrom, intercept)
@@ -169,21 +168,18 @@ def _reason(kernel: Kernel, spaces: Sequence[Any], space: Any, solver: Any, give
         return "as given: an approximation by kernel values with landmark examples"
     if given != "auto" and space is not RowsSpace:
         return f"because {name} works on it"
-    if space is ClusterSpace:
-        return "because the data are on a cluster"
-    if space is PartsSpace:
-        return "because the data are in parts, which need not fit in memory"
-    if space is RowsSpace:
-        return f"because {family} has explicit features: cost grows with the data, not with its square"
-    if space is ProductSpace:
-        return f"because {family} multiplies its matrix in less time than it takes to write it out"
+    reasons = {
+        ClusterSpace: "because the data are on a cluster",
+        PartsSpace: "because the data are in parts, which need not fit in memory",
+        RowsSpace: f"because {family} has explicit features: cost grows with the data, not with its square",
+        ProductSpace: f"because {family} multiplies its matrix in less time than it takes to write it out",
+    }
+    if space in reasons:
+        return reasons[space]
     if kernel.has_features or ProductSpace in spaces:
         return f"because {name} supports this problem: cost grows with the square of the number of examples"
     return f"because {family} has no explicit features: cost grows with the square of the number of examples"
 
 
 def _family(kernel: Kernel) -> str:
-    inner = kernel
-    while hasattr(inner, "kernel"):
-        inner = inner.kernel
-    return type(inner).__name__
+    return _family(kernel.kernel) if isinstance(kernel, WrappedKernel) else type(kernel).__name__

@@ -1,4 +1,4 @@
-"""What the regressors share: targets, prediction, model files."""
+"""Base class of the regressors: targets, prediction, model files."""
 
 from __future__ import annotations
 
@@ -6,27 +6,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import r2_score
 
 from treille.estimators.base import KernelMachine
-from treille.estimators.on_cluster import computed
-from treille.estimators.posed import Posed
+from treille.estimators.sources import Posed
 from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
 from treille.explain.tasks import Regression
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.scale.dask_counting import ClusterSource
-from treille.scale.dask_parts import is_collection, lazily
+from treille.scale.dask_parts import computed
 from treille.scale.labels import Collected
 from treille.scikit_learn import RegressorMixin
 from treille.solvers import Problem
-from treille.solvers.problem import Loss, SquaredError
-
-if TYPE_CHECKING:  # part of typing from Python 3.11 on
-    from typing_extensions import Self
+from treille.solvers.problem import Loss
 
 
 class Regressor(RegressorMixin, KernelMachine):
@@ -35,13 +31,6 @@ class Regressor(RegressorMixin, KernelMachine):
     most_targets: ClassVar[float] = inf  # per example
     _task = Regression
     one_target_: bool
-    fit_intercept: bool | str
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Trains on examples X with targets y: one number per example; for `Ridge`, also one row of numbers."""
-        self.check_parameters()
-        self._train(X, y, sample_weight)
-        return self
 
     def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
         """The problem of n examples.
@@ -76,9 +65,9 @@ class Regressor(RegressorMixin, KernelMachine):
             if len(found[1]) != len(first[1]) or found[2] != first[2]:
                 shown = f"{other}: has {_numbers_per_example(found)}, {place} {_numbers_per_example(first)}"
                 raise InputError(f"{shown}: use the same number of targets in all parts")
-        if not isinstance(loss, SquaredError) and len(first[1]) > 1:
+        if len(first[1]) > self.most_targets:
             raise InputError(f"there are {len(first[1])} targets per example, expected one: Ridge takes more")
-        weight, one_target = sum(own[0] for own in each), first[2] or not isinstance(loss, SquaredError)
+        weight, one_target = sum(own[0] for own in each), first[2] or self.most_targets == 1
         if weight == 0:
             raise InputError("sample_weight is zero for every example: there is nothing to learn from")
         sums = np.sum([first[1], *(found[1] for _, found in others)], axis=0)
@@ -88,16 +77,11 @@ class Regressor(RegressorMixin, KernelMachine):
 
     def predict(self, X: Any) -> np.ndarray:
         """One number per example; with several targets, one row per example."""
-        if is_collection(X):
-            return lazily(self.predict, X, np.zeros((0,) if self.one_target_ else (0, len(self.functions_.intercept))))
-        outputs = self._outputs(X)
-        return outputs[:, 0] if self.one_target_ else outputs
+        return self._predicted(X, lambda outputs: outputs[:, 0] if self.one_target_ else outputs)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R^2 of the predictions."""
-        if is_collection(X):
-            return r2_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
-        return super().score(X, y, sample_weight)
+        return r2_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
 
     @property
     def coef_(self) -> np.ndarray:
@@ -109,14 +93,12 @@ class Regressor(RegressorMixin, KernelMachine):
         """A number; with several targets, one per target."""
         return float(super().intercept_[0]) if self.one_target_ else super().intercept_
 
-    def _extra(self) -> dict[str, Any]:
-        return {"one_target": self.one_target_}
+    def _extra(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"one_target": self.one_target_}, {}
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
-        n_targets, one_target = (
-            len(stored.array(arrays, "intercept", np.float64)),
-            stored.value(spec, "one_target", bool),
-        )
+        n_targets = len(stored.array(arrays, "intercept", np.float64))
+        one_target = stored.value(spec, "one_target", bool)
         if n_targets == 0 or (one_target and n_targets != 1):
             raise InputError("the number of targets in the file does not fit its weights")
         self._read(spec, arrays, n_targets)
@@ -133,13 +115,10 @@ def _numbers_per_example(found: tuple[float, np.ndarray, bool]) -> str:
 
 def _sums(labels: Collected) -> tuple[float, np.ndarray, bool]:
     """The weight of the examples of a part, the weighted sums of their targets, and whether there is one target."""
-    given = labels.sample_weight()
-    weights = np.ones(labels.n) if given is None else given
+    weights = labels.sample_weight()
     return float(weights.sum()), weights @ _columns(labels), labels.n > 0 and np.ndim(labels.labels[0]) == 1
 
 
 def _problem_of_part(whole: Problem, mean: np.ndarray, C: float, labels: Collected) -> Problem:
-    given = labels.sample_weight()
-    weights = np.ones(labels.n) if given is None else given
     targets = _columns(labels) - mean if labels.n else np.zeros((0, len(mean)))
-    return replace(whole, targets=targets, C=C * weights)
+    return replace(whole, targets=targets, C=C * labels.sample_weight())

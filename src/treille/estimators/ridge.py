@@ -48,12 +48,8 @@ class Ridge(RidgeParameters, Regressor):
     ----------
     coef_, intercept_, n_iter_
         As in scikit-learn; ``coef_`` has one weight per feature; with several targets, one row per target.
-    report_ : Report
-        Primal and dual value, gap, epochs, seconds, status; with several targets, ``per_class`` has one report per target.
-    plan_ : Plan
-        Which kernel, space and solver were chosen, and why.
-    features_ : FeatureMap
-        The fitted features; ``features_.name(i)`` reads column i of ``coef_``.
+    report_, plan_, features_
+        As in `SVC`; with several targets, ``report_.per_class`` has one report per target.
 
     Examples
     --------
@@ -71,15 +67,8 @@ class Ridge(RidgeParameters, Regressor):
         return SquaredError(), 0.5 / self.alpha
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
-
-        >>> import treille
-        >>> treille.Ridge(alpha=0).check_parameters()
-        Traceback (most recent call last):
-        treille.io.errors.InputError: alpha is 0, expected a positive number
-        """
         check_positive("alpha", self.alpha)
-        self._check_shared(SquaredError, self.fit_intercept)
+        super().check_parameters()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch
-from treille.estimators.held_out import Split, TrainedFold
+from treille.estimators.held_out import Examples, Planned, Split, TrainedFold
 from treille.estimators.ridge import Ridge, RidgeParameters
-from treille.estimators.search import Evaluated, SearchCV
+from treille.estimators.search import SearchCV
 from treille.estimators.targets import check_sample_weight
 from treille.io.errors import InputError
-from treille.kernels import Centered, Kernel
-from treille.kernels.fitting import KnownFeatures
+from treille.kernels import Centered
 from treille.scikit_learn import RegressorMixin
+from treille.solvers.folds import FoldOutputs
 from treille.solvers.leave_one_out import leave_one_out
-from treille.spaces import MemorySource, Nystrom
+from treille.spaces import Nystrom
 
 
 @dataclass(eq=False, repr=False)
@@ -74,32 +73,22 @@ class RidgeCV(RidgeParameters, RegressorMixin, SearchCV):
     def _splits(self, X: Any, y: Any, groups: Any, n: int) -> list[Split]:
         return [] if self.cv is None else super()._splits(X, y, groups, n)
 
-    def _evaluate(
-        self,
-        model: Any,
-        kernel: Kernel,
-        why: str,
-        batch: Batch,
-        known: KnownFeatures,
-        y: Any,
-        sample_weight: Any,
-        splits: list[Split],
-    ) -> Evaluated:
+    def _evaluate(self, model: Any, examples: Examples) -> tuple[list[TrainedFold], FoldOutputs, Planned | None]:
         if self.cv is not None:
-            return super()._evaluate(model, kernel, why, batch, known, y, sample_weight, splits)
+            return super()._evaluate(model, examples)
+        kernel, n = examples.source.kernel, len(examples.source)
         inner = kernel.kernel if isinstance(kernel, Centered) and model.fit_intercept == "free" else kernel
         if inner.needs_features or isinstance(model.space, Nystrom) or model.space == "nystrom":
             raise InputError(
                 f"cv is None, leave-one-out in closed form, but the features of {kernel!r} depend on all training examples: "
                 "use folds, such as cv=5"
             )
-        values, everything = self._values(), np.arange(len(batch))
-        source, whole = MemorySource(kernel, why, batch), model._posed(y, sample_weight, len(batch)).problem
-        planned = model._planned(source, whole, known)
+        values, everything, whole = self._values(), np.arange(n), examples.posed(model).problem
+        planned = model._planned(examples.source, whole, examples.known)
         begun = time.perf_counter()
-        numbers = np.asarray(y, np.float64).reshape(len(batch), -1)
-        weights = check_sample_weight(sample_weight, len(batch))
+        numbers = np.asarray(examples.y, np.float64).reshape(n, -1)
+        weights = check_sample_weight(examples.sample_weight, n)
         outputs = leave_one_out(planned[1], numbers, weights, values, model.fit_intercept, model.n_jobs)
         seconds = np.full((len(values), 1), (time.perf_counter() - begun) / len(values))
         fold = TrainedFold(whole, everything, everything, np.zeros(whole.n_problems), np.empty(0, int))
-        return Evaluated([fold], [outputs], np.zeros((len(values), 1)), seconds, planned)
+        return [fold], FoldOutputs([outputs], np.zeros((len(values), 1)), seconds), planned

@@ -1,4 +1,4 @@
-"""What SVCCV, SVRCV and RidgeCV share: grids, folds, scores, and the results as in scikit-learn's GridSearchCV."""
+"""Base classes of the searches by cross-validation: grids, folds, scores, and results as in scikit-learn's GridSearchCV."""
 
 from __future__ import annotations
 
@@ -19,59 +19,28 @@ from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from treille.data import Batch
-from treille.estimators.base import KernelMachine, KernelParameter
-from treille.estimators.display import LearnedDisplay
+from treille.estimators.base import KernelMachine, KernelParameter, LearnedDisplay
 from treille.estimators.held_out import (
+    Examples,
     HeldOutClassifier,
     HeldOutRegressor,
+    Planned,
     Split,
     TrainedFold,
     evaluate_folds,
     trained_fold,
 )
-from treille.estimators.in_parts import refuse_parts
-from treille.estimators.on_cluster import refuse_cluster
-from treille.estimators.plan import Plan, choose_kernel
+from treille.estimators.plan import choose_kernel
+from treille.estimators.sources import require_memory
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.kernels import Kernel
-from treille.kernels.fitting import KnownFeatures, same_kernel
 from treille.scikit_learn import BaseEstimator, ClassifierMixin
-from treille.solvers import ConvergenceWarning, Problem
+from treille.solvers import SMO, ConvergenceWarning, DualCD, Problem
+from treille.solvers.folds import FoldOutputs
 from treille.solvers.report import first_level_outside
-from treille.spaces import MemorySource
 
 RANGE = (-3, 3)  # powers of ten between which values are chosen
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluated:
-    """A model in cross-validation, for all values on the path."""
-
-    folds: Sequence[Any]  # with `held_out` and `classes`
-    outputs: Sequence[np.ndarray]  # of each fold: by value, held-out example and function
-    gaps: np.ndarray  # relative, by value and fold
-    seconds: np.ndarray
-    planned: tuple[Plan, Any] | None = None  # for all examples; None: it depends on the value
-
-
-class Examples:
-    """Examples that are read once for all models whose kernels are equal."""
-
-    def __init__(self, X: Any):
-        self.X = X
-        self.last: tuple[KernelMachine, Kernel, str, Batch, KnownFeatures] | None = None
-
-    def read(self, model: KernelMachine) -> tuple[Kernel, str, Batch, KnownFeatures]:
-        """The kernel of the model, the reason for it, the examples as it reads them, and features of theirs that are known."""
-        if self.last is not None and isinstance(model.kernel, Kernel) and same_kernel(self.last[1], model.kernel):
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self.last[0], name):
-                    setattr(model, name, getattr(self.last[0], name))
-            return self.last[1:]
-        source = model._examples(self.X)
-        self.last = (model, source.kernel, source.kernel_why, source.batch, KnownFeatures())
-        return self.last[1:]
+Candidate = tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]  # scores, seconds to fit and seconds to score
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -81,14 +50,10 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     A subclass names the estimator and its parameter on the path, and may replace `_evaluate`.
     """
 
-    unit: ClassVar[float] = 1.0  # the value on the path for which C is the weight of the example
-
     estimator: ClassVar[type[Any]]
     held_out: ClassVar[type[HeldOutClassifier]] = HeldOutClassifier  # what scorers see of a classifier
-    path: ClassVar[tuple[str, str]] = (
-        "C",
-        "Cs",
-    )  # the parameter of the estimator, and the one here that has its values
+    path: ClassVar[tuple[str, str]] = ("C", "Cs")  # the parameter of the estimator, and the parameter with its values
+    unit: ClassVar[float] = 1.0  # the value on the path for which C is the weight of the example
 
     kernel: KernelParameter | Sequence[KernelParameter] = field(default=None, kw_only=False)
     grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
@@ -111,32 +76,38 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Chooses the parameters, and trains with them on examples X with targets y. `groups` are passed to the splitter."""
         instead = f"choose parameters on some of them, then train {self.estimator.__name__} on the"
-        refuse_parts(X, self, f"{instead} parts")
+        require_memory(X, self, f"{instead} parts", f"{instead} cluster")
         self.check_parameters()
-        refuse_cluster(X, self, f"{instead} cluster")
         X = _indexable(X)
         sample_weight = None if sample_weight is None else np.asarray(sample_weight)
-        examples, results = Examples(X), Results(splits=not self._leaves_one_out())
-        splits: list[Split] | None = None
+        rows: list[Candidate] = []
+        gaps: list[np.ndarray] = []
+        examples: Examples | None = None
         best: tuple[float, float, Callable[[float], KernelMachine]] | None = None
         for params, model in self._models(X):
-            read = examples.read(model)
-            if splits is None:
-                model._posed(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
+            if examples is None:
+                source = model._examples(X)
+                model._posed(y, sample_weight, len(source))  # refuses bad targets before the splitter meets them
                 y = np.asarray(y)
                 y = np.array(y.tolist()) if y.dtype == object else y  # scorers do not know what objects are
-                splits = self._splits(X, y, groups, len(read[2]))
-            evaluated = self._evaluate(model, *read, y, sample_weight, splits)
-            top = self._score(evaluated, params, X, y, sample_weight, results)
-            results.gaps.append(evaluated.gaps)
-            _warn_of_gaps(evaluated.gaps, model)
-            if best is None or top[0] > best[0]:
-                best = (*top, partial(self._refit, model, evaluated.planned, *read, y, sample_weight))
+                examples = Examples(model, source, y, sample_weight, self._splits(X, y, groups, len(source)))
+            else:
+                examples = examples.read_by(model, X)
+            folds, found, planned = self._evaluate(model, examples)
+            candidates = [params | {self.path[0]: value} for value in self._values()]
+            scores, seconds = self._scores(folds, found, candidates, X, examples)
+            rows += zip(candidates, scores, found.seconds, seconds, strict=True)
+            gaps.append(found.gaps)
+            _warn_of_gaps(found.gaps, model)
+            means = scores.mean(axis=1)
+            if best is None or means.max() > best[0]:
+                value = candidates[int(means.argmax())][self.path[0]]
+                best = means.max(), value, partial(self._refit, model, planned, examples)
         assert best is not None
         begun = time.perf_counter()
         self.best_estimator_ = best[2](best[1])
         self.refit_time_ = time.perf_counter() - begun
-        self.cv_results_, self.gaps_ = results.table(), np.vstack(results.gaps)
+        self.cv_results_, self.gaps_ = _table(rows, splits=not self._leaves_one_out()), np.vstack(gaps)
         self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
@@ -199,10 +170,9 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         try:
             given = np.zeros((n, 1)) if isinstance(X, Batch) else X
-            splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(given, y, groups)]
+            splits = [(_indices(train), _indices(test)) for train, test in splitter.split(given, y, groups)]
         except ValueError as error:
             raise InputError(f"cv: {error}") from None
-        splits = [tuple(np.flatnonzero(s) if s.dtype == bool else s for s in split) for split in splits]  # type: ignore[misc]
         for f, (train, test) in enumerate(splits):
             if len(train) == 0 or len(test) == 0:
                 raise InputError(
@@ -216,15 +186,13 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         """Whether each example is predicted by the model of all others, in closed form, instead of by folds."""
         return False
 
-    def _posed_folds(
-        self, model: Any, y: Any, sample_weight: Any, n: int, splits: list[Split]
-    ) -> tuple[Problem, list[TrainedFold]]:
-        """The problem of all examples, and those of the folds, with C = 1."""
+    def _posed_folds(self, model: Any, examples: Examples) -> tuple[Problem, list[TrainedFold]]:
+        """The problem of all examples, and the folds, with C = 1."""
         unit = clone(model).set_params(**{self.path[0]: self.unit})
-        whole, folds = unit._posed(y, sample_weight, n).problem, list[TrainedFold]()
-        for split in splits:
+        whole, folds = examples.posed(unit).problem, list[TrainedFold]()
+        for split in examples.splits:
             try:
-                folds.append(trained_fold(unit, whole, y, sample_weight, split))
+                folds.append(trained_fold(unit, whole, examples, split))
             except InputError as error:
                 raise InputError(
                     f"in the training examples of fold {len(folds)}, {error}: use fewer folds, or folds that have every class, "
@@ -232,57 +200,35 @@ class SearchCV(LearnedDisplay, BaseEstimator):
                 ) from None
         return whole, folds
 
-    def _evaluate(
-        self,
-        model: Any,
-        kernel: Kernel,
-        why: str,
-        batch: Batch,
-        known: KnownFeatures,
-        y: Any,
-        sample_weight: Any,
-        splits: list[Split],
-    ) -> Evaluated:
-        """Cross-validates a model for all values on the path."""
-        whole, folds = self._posed_folds(model, y, sample_weight, len(batch), splits)
-        chosen, space = model._planned(MemorySource(kernel, why, batch), whole, known)
+    def _evaluate(self, model: Any, examples: Examples) -> tuple[list[TrainedFold], FoldOutputs, Planned | None]:
+        """Cross-validates a model for all values on the path; also the plan for all examples, unless it depends on the value."""
+        whole, folds = self._posed_folds(model, examples)
+        planned = model._planned(examples.source, whole, examples.known)
         Cs = [self.strength(value) for value in self._values()]
-        found = evaluate_folds(model, kernel, batch, folds, Cs, chosen, space, known)
-        return Evaluated(folds, found.outputs, found.gaps, found.seconds, (chosen, space))
+        return folds, evaluate_folds(model, examples, folds, Cs, planned), planned
 
-    def _refit(
-        self,
-        model: Any,
-        planned: Any,
-        kernel: Kernel,
-        why: str,
-        batch: Batch,
-        known: KnownFeatures,
-        y: Any,
-        sample_weight: Any,
-        value: float,
-    ) -> KernelMachine:
+    def _refit(self, model: Any, planned: Planned | None, examples: Examples, value: float) -> KernelMachine:
         """The model with this value on the path, trained on all examples."""
-        source = MemorySource(kernel, why, batch)
-        posed = model.set_params(**{self.path[0]: value})._posed(y, sample_weight, len(batch))
-        model._solve(source, posed, *(planned or model._planned(source, posed.problem, known)))
+        posed = examples.posed(model.set_params(**{self.path[0]: value}))
+        planned = planned or model._planned(examples.source, posed.problem, examples.known)
+        model._solve(examples.source, posed, *planned)
         return model
 
-    def _score(
-        self, evaluated: Evaluated, params: dict[str, Any], X: Any, y: Any, sample_weight: Any, results: Results
-    ) -> tuple[float, float]:
-        """Adds the scores of all values to the results; the best mean score, and its value."""
+    def _scores(
+        self, folds: list[TrainedFold], found: FoldOutputs, candidates: list[dict[str, Any]], X: Any, examples: Examples
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores, and the seconds that they took: one row per candidate, one column per fold."""
         default = "neg_mean_squared_error" if self._leaves_one_out() else None
         self.scorer_ = check_scoring(self, scoring=self.scoring or default)
-        labels, values = np.asarray(y), self._values()
-        if labels.ndim == 2 and labels.shape[1] == 1 and len(evaluated.outputs[0][0].T) == 1:
+        labels, given = examples.y, examples.sample_weight
+        if labels.ndim == 2 and labels.shape[1] == 1 and len(found.outputs[0][0].T) == 1:
             labels = labels.ravel()
         classes = np.unique(labels) if is_classifier(self) else None
-        scores, seconds = np.empty((2, len(values), len(evaluated.folds)))
-        for f, fold in enumerate(evaluated.folds):
+        scores, seconds = np.empty((2, len(candidates), len(folds)))
+        for f, fold in enumerate(folds):
             test = fold.held_out
-            some, weights = _taken(X, test), None if sample_weight is None else sample_weight[test]
-            for c, outputs in enumerate(evaluated.outputs[f]):
+            some, weights = _taken(X, test), None if given is None else given[test]
+            for c, outputs in enumerate(found.outputs[f]):
                 begun = time.perf_counter()
                 if classes is None:
                     standin: Any = HeldOutRegressor(outputs[:, 0] if labels.ndim == 1 else outputs)
@@ -291,14 +237,11 @@ class SearchCV(LearnedDisplay, BaseEstimator):
                 scores[c, f] = self._scored(standin, some, labels[test], weights)
                 seconds[c, f] = time.perf_counter() - begun
                 if not np.isfinite(scores[c, f]):
-                    at, where = params | {self.path[0]: values[c]}, f" of fold {f}" if results.splits else ""
+                    where, folds_too = ("", "") if self._leaves_one_out() else (f" of fold {f}", ", or other folds")
                     raise InputError(
-                        f"the score{where} is {scores[c, f]} for {at}: use another scoring{', or other folds' if where else ''}"
+                        f"the score{where} is {scores[c, f]} for {candidates[c]}: use another scoring{folds_too}"
                     )
-        for c, value in enumerate(values):
-            results.add(params | {self.path[0]: value}, scores[c], evaluated.seconds[c], seconds[c])
-        means = scores.mean(axis=1)
-        return float(means.max()), values[int(means.argmax())]
+        return scores, seconds
 
     def _scored(self, model: Any, X: Any, y: Any, weights: np.ndarray | None) -> float:
         """The score of held-out examples, with their weights if the scorer accepts them."""
@@ -342,6 +285,11 @@ class ClassifierSearchCV(ClassifierMixin, SearchCV):
         return self.best_estimator_.decision_function(X)
 
 
+def _indices(some: Any) -> np.ndarray:
+    some = np.asarray(some)
+    return np.flatnonzero(some) if some.dtype == bool else some
+
+
 def _taken(X: Any, rows: np.ndarray) -> Any:
     """Some of the examples, in the container that all of them are in."""
     if isinstance(X, (list, tuple)):
@@ -358,43 +306,31 @@ def _indexable(X: Any) -> Any:
     return np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "__getitem__") else X
 
 
-class Results:
-    """The rows of ``cv_results_``."""
-
-    def __init__(self, splits: bool) -> None:
-        self.splits = splits  # whether scores are those of folds
-        self.gaps: list[np.ndarray] = []
-        self.rows: list[tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]] = []
-
-    def add(self, params: dict[str, Any], scores: np.ndarray, fit_times: np.ndarray, score_times: np.ndarray) -> None:
-        """One candidate; an array has one number per fold."""
-        self.rows.append((params, scores, fit_times, score_times))
-
-    def table(self) -> dict[str, Any]:
-        """The keys of scikit-learn's GridSearchCV."""
-        params = [row[0] for row in self.rows]
-        columns: list[Any] = [np.stack([row[i] for row in self.rows]) for i in (1, 2, 3)]  # type: ignore[misc]
-        scores, fit_times, score_times = columns
-        table: dict[str, Any] = {}
-        for name, times in (("fit_time", fit_times), ("score_time", score_times)):
-            table |= {f"mean_{name}": times.mean(axis=1), f"std_{name}": times.std(axis=1)}
-        for name in dict.fromkeys(name for own in params for name in own):
-            values = np.ma.array(np.empty(len(params), object), mask=True)
-            for i, own in enumerate(params):
-                if name in own:
-                    values[i] = own[name]
-            table[f"param_{name}"] = values
-        table["params"] = params
-        if self.splits:
-            table |= {f"split{f}_test_score": scores[:, f] for f in range(scores.shape[1])}
-        means = scores.mean(axis=1)
-        table |= {"mean_test_score": means, "std_test_score": scores.std(axis=1)}
-        table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
-        return table
+def _table(rows: list[Candidate], splits: bool) -> dict[str, Any]:
+    """``cv_results_`` with the keys of scikit-learn's GridSearchCV; `splits`: whether there is one score per fold."""
+    params: tuple[dict[str, Any], ...]
+    params, *columns = zip(*rows, strict=True)
+    scores, fit_times, score_times = map(np.stack, columns)
+    table: dict[str, Any] = {}
+    for name, times in (("fit_time", fit_times), ("score_time", score_times)):
+        table |= {f"mean_{name}": times.mean(axis=1), f"std_{name}": times.std(axis=1)}
+    for name in dict.fromkeys(name for own in params for name in own):
+        values = np.ma.array(np.empty(len(params), object), mask=True)
+        for i, own in enumerate(params):
+            if name in own:
+                values[i] = own[name]
+        table[f"param_{name}"] = values
+    table["params"] = list(params)
+    if splits:
+        table |= {f"split{f}_test_score": scores[:, f] for f in range(scores.shape[1])}
+    means = scores.mean(axis=1)
+    table |= {"mean_test_score": means, "std_test_score": scores.std(axis=1)}
+    table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
+    return table
 
 
 def _warn_of_gaps(gaps: np.ndarray, model: Any) -> None:
-    if getattr(model.solver, "stopping", "gap") != "gap" or (gaps <= model.tol).all():
+    if (isinstance(model.solver, (DualCD, SMO)) and model.solver.stopping != "gap") or (gaps <= model.tol).all():
         return
     warnings.warn(
         f"{(gaps > model.tol).sum()} of {gaps.size} solutions of folds stopped with a relative duality gap above {model.tol:.2g}, "

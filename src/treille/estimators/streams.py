@@ -1,10 +1,11 @@
-"""What a perceptron keeps of a stream of examples: weights of features that grow in number, or the examples with mistakes."""
+"""The state of a perceptron on a stream of examples: weights of a growing set of features, or the misclassified examples."""
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from treille.kernels import Centered, Conjunctions, Kernel, Precomputed, Weighte
 from treille.kernels.product_features import ProductKernel
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
 
-BLOCK = 1000  # examples of which a kernel matrix is computed at a time
+NOTHING = np.empty(0, np.int64), 0.0
 UNSEEN, EARLIER = -1, -2  # for the step of a class's first example: none so far, one before the stream
 
 
@@ -28,17 +29,22 @@ class Stream(ABC):
     Column k of w and b is the last function of class k, of `late` and `late_b` what its mean over all steps lacks, times the number
     of steps: see core/solve/perceptron.hpp. A class whose first example comes late has learned nothing from the examples before it,
     since w = 0 and b = 0 classify those correctly; so its column may as well be added when it comes.
+
+    w and `late` have one row per feature or example, and room for half as many again, so that a few new ones do not move all.
+    They are changed in place: `changed` has the rows that the last call changed and their values before it, for `undo`.
     """
+
+    block: ClassVar[int]  # how many examples are learned from at a time
 
     def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
         self.kernel, self.bias, self.n_jobs = kernel, float(bias), n_jobs
         self.steps, self.right, self.radius, self.seconds = 0, 0, 0.0, 0.0
         self.b, self.late_b, self.sums = np.zeros(0), np.zeros(0), np.zeros(0)  # sums: of alpha
-        self.largest: np.ndarray = np.zeros(0)  # output of each class
-        self.mistakes, self.begins = (
-            np.zeros(0, np.int64),
-            np.zeros(0, np.int64),
-        )  # the step of each class's first example
+        self.largest, self.sq_norms = np.zeros(0), np.zeros(0)  # output of each class, and |w|^2
+        self.mistakes = np.zeros(0, np.int64)
+        self.begins = np.zeros(0, np.int64)  # the step of each class's first example
+        self.room, self.n_rows = np.zeros((2, 0, 0)), 0
+        self.changed: tuple[np.ndarray, Any] = NOTHING
 
     @property
     def n_classes(self) -> int:
@@ -46,17 +52,23 @@ class Stream(ABC):
         return len(self.b)
 
     @property
-    @abstractmethod
-    def memory(self) -> tuple[np.ndarray, np.ndarray]:
-        """w and `late`: one row per feature or example, one column per class."""
+    def memory(self) -> np.ndarray:
+        """w and `late`."""
+        return self.room[:, : self.n_rows]
 
-    @abstractmethod
-    def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
-        """Replaces what `memory` returns."""
+    def _keep(self, memory: np.ndarray) -> None:
+        """Replaces w and `late`."""
+        self.room, self.n_rows = memory, memory.shape[1]
 
-    @abstractmethod
-    def blocks(self, batch: Batch) -> list[Batch]:
-        """The parts of a batch to learn from one after the other."""
+    def _make_room(self, places: np.ndarray, n_rows: int) -> None:
+        """Room for so many rows; those so far move to `places`, which are the same unless the kernel is a sum."""
+        if n_rows > self.room.shape[1] or not np.array_equal(places, np.arange(len(places))):
+            room = np.zeros((2, n_rows + n_rows // 2, self.n_classes))
+            room[:, places] = self.memory
+            self.room = room
+        else:
+            self.room[:, self.n_rows : n_rows] = 0.0  # a call that was taken back may have used them
+        self.n_rows = n_rows
 
     @abstractmethod
     def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
@@ -64,7 +76,7 @@ class Stream(ABC):
 
     @abstractmethod
     def functions(self, averaged: bool) -> DecisionFunctions:
-        """The functions of the classes; for two classes, one function: that of the second minus that of the first."""
+        """The functions of the classes; for two classes, one: the function of the second minus the first."""
 
     @abstractmethod
     def norms(self) -> np.ndarray:
@@ -72,34 +84,37 @@ class Stream(ABC):
 
     def copied(self) -> Stream:
         """A copy that may learn. If that fails, `undo` of the copy leaves this stream as it was."""
-        return copy(self)
+        other = copy(self)
+        other.changed = NOTHING
+        return other
 
-    @abstractmethod
     def undo(self) -> None:
         """Takes back what was learned since `copied`, where the two streams share memory."""
+        rows, before = self.changed
+        self.room[:, rows] = before
 
     def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
-        """Gives class k the column ``columns[k]``; the other columns are those of new classes."""
+        """Gives class k the column ``columns[k]``; the other columns belong to new classes."""
 
         def spread(values: np.ndarray, fill: float = 0) -> np.ndarray:
             wide = np.full((*values.shape[:-1], n_classes), fill, values.dtype)
             wide[..., columns] = values
             return wide
 
-        w, late = self.memory
-        self._keep(spread(w), spread(late))
+        self._keep(spread(self.memory))
         self.b, self.late_b, self.sums = spread(self.b), spread(self.late_b), spread(self.sums)
-        self.largest, self.mistakes = spread(self.largest), spread(self.mistakes)
-        self.begins = spread(self.begins, UNSEEN)
+        self.largest, self.sq_norms = spread(self.largest), spread(self.sq_norms)
+        self.mistakes, self.begins = spread(self.mistakes), spread(self.begins, UNSEEN)
 
     def begin_at(self, functions: DecisionFunctions, n_classes: int) -> None:
         """Begins with the functions of a model. The mean is over the steps from here on."""
         w, b = self._read(functions), functions.intercept
         if n_classes == 2:  # one function, which is the difference of two
             w, b = np.hstack([-w, w]) / 2, np.concatenate([-b, b]) / 2
-        self._keep(w, np.zeros_like(w))
+        self._keep(np.stack([w, np.zeros_like(w)]))
         self.b, self.late_b = b, np.zeros_like(b)
-        self.sums, self.largest = np.full(n_classes, np.nan), np.zeros(n_classes)  # the sums are unknown
+        self.sums = np.full(n_classes, np.nan)  # they are unknown
+        self.largest, self.sq_norms = np.zeros((2, n_classes))
         self.mistakes, self.begins = np.zeros(n_classes, np.int64), np.full(n_classes, EARLIER)
 
     @abstractmethod
@@ -109,10 +124,9 @@ class Stream(ABC):
     def learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
         """One pass over examples with the classes `codes`; an example with C = 0 is left out."""
         batch, codes, C = (batch, codes, C) if (C > 0).all() else (batch[C > 0], codes[C > 0], C[C > 0])
-        at = 0
-        for own in self.blocks(batch):
-            self._learn(own, codes[at : at + len(own)], C[at : at + len(own)])
-            at += len(own)
+        for start in range(0, len(batch), self.block):
+            own = slice(start, start + self.block)
+            self._learn(batch[own], codes[own], C[own])
 
     def _learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
         n, K = len(batch), self.n_classes
@@ -167,52 +181,15 @@ class Stream(ABC):
 
 
 class FeatureStream(Stream):
-    """Weights of features. New features are added to the map and have had the weight 0.
+    """Weights of features. New features are added to the map and have had the weight 0."""
 
-    w and `late` have room for half as many features again, so that examples with a few new ones do not move all weights. They
-    are changed in place: `changed` has the features of the last call and their weights before it, for `undo`.
-    """
-
+    block = sys.maxsize
     features: FeatureMap | None = None
-
-    def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
-        super().__init__(kernel, bias, n_jobs)
-        self.room, self.n_features = np.zeros((2, 0, 0)), 0
-        self.changed = np.empty(0, np.int64), self.room
-
-    @property
-    def memory(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.room[0, : self.n_features], self.room[1, : self.n_features]
-
-    def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
-        self.room, self.n_features = np.stack([w, late]), len(w)
-
-    def copied(self) -> Stream:
-        other = copy(self)
-        other.changed = np.empty(0, np.int64), np.zeros((2, 0, self.n_classes))
-        return other
-
-    def undo(self) -> None:
-        ids, before = self.changed
-        self.room[:, ids] = before
-
-    def _make_room(self, places: np.ndarray, n_features: int) -> None:
-        """Room for so many features; those so far move to `places`, which are the same unless the kernel is a sum."""
-        if n_features > self.room.shape[1] or not np.array_equal(places, np.arange(len(places))):
-            room = np.zeros((2, n_features + n_features // 2, self.n_classes))
-            room[:, places] = self.room[:, : self.n_features]
-            self.room = room
-        else:
-            self.room[:, self.n_features : n_features] = 0.0  # a call that was taken back may have used them
-        self.n_features = n_features
 
     def _read(self, functions: DecisionFunctions) -> np.ndarray:
         assert isinstance(functions, LinearFunctions)
         self.features = functions.features
         return functions.weights
-
-    def blocks(self, batch: Batch) -> list[Batch]:
-        return [batch]
 
     def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
         own, rows = self.kernel.fit_features(batch, self.n_jobs)
@@ -241,64 +218,41 @@ class FeatureStream(Stream):
 
 
 class ExampleStream(Stream):
-    """Coefficients of the examples on which mistakes were made, for kernels whose features are too many or cannot be added to."""
+    """Coefficients of the misclassified examples, for kernels with too many features or features that cannot be added to."""
 
-    def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
-        super().__init__(kernel, bias, n_jobs)
-        self.examples: list[Any] = []
-        self.alpha, self.late = np.zeros((0, 0)), np.zeros((0, 0))
-        self.sq_norms = np.zeros(0)
+    block = 1000  # of which a kernel matrix is computed
 
-    @property
-    def memory(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.alpha, self.late
-
-    def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
-        self.alpha, self.late = w, late
+    examples: tuple[Any, ...] = ()
 
     def _read(self, functions: DecisionFunctions) -> np.ndarray:
         assert isinstance(functions, KernelFunctions)
-        self.examples = list(functions.support)
+        self.examples = tuple(functions.support)
         return functions.coefficients
-
-    def undo(self) -> None:
-        pass  # all arrays are replaced
 
     def begin_at(self, functions: DecisionFunctions, n_classes: int) -> None:
         super().begin_at(functions, n_classes)
-        support = self._support()
-        self.sq_norms = (self.alpha * self._values(support)).sum(axis=0)
-
-    def blocks(self, batch: Batch) -> list[Batch]:
-        return [batch[start : start + BLOCK] for start in range(0, len(batch), BLOCK)]
-
-    def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
-        wide = np.zeros(n_classes)
-        wide[columns] = self.sq_norms
-        super().with_classes(columns, n_classes)
-        self.sq_norms = wide
+        self.sq_norms = (self.memory[0] * self._values(self._support())).sum(axis=0)
 
     def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
         K = self.kernel.gram(batch, None, self.n_jobs)
-        before = np.zeros((len(batch), self.n_classes))
-        if self.examples:
-            before = self._values(batch)
+        before = self._values(batch) if self.examples else np.zeros((len(batch), self.n_classes))
         shifted = np.ascontiguousarray((before + self.bias * self.b).T)
         found = _core.perceptron(rows=np.ascontiguousarray(K).ravel(), before=shifted.ravel(), **options)
         alpha, lack = self._new_coefficients(found, options["labels"])
         kept = np.flatnonzero(alpha.any(axis=1))
         self.sq_norms = self.sq_norms + (alpha * (2 * before + K @ alpha)).sum(axis=0)
-        self.examples = self.examples + [batch[int(i)] for i in kept]
-        self._keep(np.concatenate([self.alpha, alpha[kept]]), np.concatenate([self.late, lack[kept]]))
+        known, self.examples = self.n_rows, (*self.examples, *(batch[int(i)] for i in kept))
+        self._make_room(np.arange(known), known + len(kept))
+        self.room[:, known : self.n_rows] = alpha[kept], lack[kept]
         self.radius = max(self.radius, float(np.sqrt(K.diagonal().max(initial=0.0) + self.bias)))
         return found
 
     def _values(self, batch: Batch) -> np.ndarray:
         """The values of the functions so far, without the intercept."""
-        return self.kernel.expansion(self._support(), self.alpha, self.n_jobs).values(batch, self.n_jobs)
+        return self.kernel.expansion(self._support(), self.memory[0], self.n_jobs).values(batch, self.n_jobs)
 
     def _support(self) -> Batch:
-        return self.kernel.batch(self.examples, self.n_jobs)
+        return self.kernel.batch(list(self.examples), self.n_jobs)
 
     def functions(self, averaged: bool) -> DecisionFunctions:
         coefficients, intercept = self._final(averaged)
@@ -322,16 +276,17 @@ def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, mode
     first = batch[:1]  # the choice may not depend on how the stream is divided
     if model is None:
         linear = not _multiplies_features(kernel) and kernel.prefers_features(first, n_jobs)
-        linear = linear and _merges(kernel.fit_features(first, n_jobs)[0])
-        return (FeatureStream if linear else ExampleStream)(kernel, bias, n_jobs)
-    functions = model.functions_
-    if isinstance(functions, LinearFunctions) and not _merges(kernel.fit_features(first, n_jobs)[0]):
+    else:
+        linear = isinstance(model.functions_, LinearFunctions)
+    merges = linear and _merges(kernel.fit_features(first, n_jobs)[0])
+    if linear and not merges and model is not None:
         raise InputError(
             f"the model has weights of the features of {kernel!r}, which cannot be added to, since they depend on all examples or "
             "their map does not merge: begin with a new Perceptron, which keeps examples for such kernels"
         )
-    stream = (FeatureStream if isinstance(functions, LinearFunctions) else ExampleStream)(kernel, bias, n_jobs)
-    stream.begin_at(functions, len(model.classes_))
+    stream = (FeatureStream if merges else ExampleStream)(kernel, bias, n_jobs)
+    if model is not None:
+        stream.begin_at(model.functions_, len(model.classes_))
     return stream
 
 

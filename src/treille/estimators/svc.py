@@ -50,7 +50,7 @@ class SVC(SVCParameters, Classifier):
         Multiplies C for the examples of a class.
     solver : "auto" or Solver
         "auto" is `DualCD` where the kernel has explicit features (`FiniteNewton` for the squared hinge with few of them),
-        `CuttingPlane` where it multiplies its matrix fast, else `SMO`. Or a solver with options of its own, such as
+        `CuttingPlane` where it multiplies its matrix fast, else `SMO`. Or a solver with options, such as
         ``DualCD(max_seconds=60)`` or ``SMO(cache_mb=2000)``.
     space : "auto", "nystrom" or Nystrom
         "nystrom" approximates the kernel by its values with some landmark examples; ``Nystrom(n_landmarks=1000)`` sets how many.
@@ -86,17 +86,10 @@ class SVC(SVCParameters, Classifier):
     C: float = 1.0
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
-
-        >>> import treille
-        >>> treille.SVC(C=-1).check_parameters()
-        Traceback (most recent call last):
-        treille.io.errors.InputError: C is -1, expected a positive number
-        """
         check_positive("C", self.C)
         if self.loss not in LOSSES:
             raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
-        self._check_shared(LOSSES[self.loss], self.fit_intercept)
+        super().check_parameters()
 
     def _loss(self) -> Loss:
         return LOSSES[self.loss]()

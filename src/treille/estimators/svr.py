@@ -54,12 +54,8 @@ class SVR(SVRParameters, Regressor):
     ----------
     coef_, intercept_, n_iter_
         As in scikit-learn; ``coef_`` has one weight per feature.
-    report_ : Report
-        Primal and dual value, gap, epochs, seconds, status, seed.
-    plan_ : Plan
-        Which kernel, space and solver were chosen, and why.
-    features_ : FeatureMap
-        The fitted features; ``features_.name(i)`` reads entry i of ``coef_``.
+    report_, plan_, features_
+        As in `SVC`.
 
     Examples
     --------
@@ -79,21 +75,14 @@ class SVR(SVRParameters, Regressor):
         return REGRESSION_LOSSES[self.loss](float(self.epsilon)), self.C
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
-
-        >>> import treille
-        >>> treille.SVR(epsilon=-1).check_parameters()
-        Traceback (most recent call last):
-        treille.io.errors.InputError: epsilon is -1, expected a number of at least 0
-        """
         check_positive("C", self.C)
         known = isinstance(self.epsilon, Real) and not isinstance(self.epsilon, bool)
         if not (known and 0 <= float(self.epsilon) < np.inf):
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
         if self.loss not in REGRESSION_LOSSES:
             raise InputError(f"loss is {self.loss!r}, expected {' or '.join(map(repr, REGRESSION_LOSSES))}")
-        REGRESSION_LOSSES[self.loss](float(self.epsilon))  # which checks it, too
-        self._check_shared(REGRESSION_LOSSES[self.loss], self.fit_intercept)
+        self._loss()  # which checks epsilon, too
+        super().check_parameters()
 
 
 @dataclass(eq=False, repr=False)
@@ -112,7 +101,7 @@ class SVRCV(SVRParameters, RegressorMixin, SearchCV):
     C_ : float
         The best C.
     best_params_, best_score_, best_index_, cv_results_, best_estimator_
-        As in `SVCCV`; fitted attributes are those of ``best_estimator_``.
+        As in `SVCCV`; fitted attributes are taken from ``best_estimator_``.
 
     Examples
     --------

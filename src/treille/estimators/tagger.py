@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -12,38 +12,36 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
-from treille.estimators.display import LearnedDisplay
-from treille.estimators.in_parts import refuse_parts
-from treille.estimators.on_cluster import refuse_cluster
+from treille.estimators.base import Model
+from treille.estimators.parameters import TrainingParameters
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
+from treille.estimators.sources import require_memory
 from treille.explain import Decision, TaggedSentence
 from treille.explain.tasks import Tagging
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Conjunctions, Kernel
+from treille.kernels.additive import part_of
 from treille.kernels.callable import as_kernel
 from treille.kernels.conjunctions import conjunctions_of
-from treille.scikit_learn import BaseEstimator
 from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage
 from treille.solvers.report import Solution
 from treille.spaces.conjunctions import ConjunctionSpace, ConjunctionWeights
 from treille.tagging import Sentences, TokenFeatures, allowed_transitions, chunk_scores, convert, detect_scheme
-from treille.tagging import is_chunk_tag as is_chunk
-from treille.tagging.schemes import converted, scheme_named
+from treille.tagging.schemes import converted, is_chunk_tag, scheme_named
 from treille.tagging.sentences import Column, one_column
 from treille.tagging.templates import TAG
 
 MULTICLASS = ("rest", "pairs")
-NO_PAIRS = np.empty(0, np.int32)
 SUPPORT = 2e-5  # of a conjunction, by default, as a share of the tokens: 5 of 200,000, and 1 of a small corpus
 
 
 @dataclass(eq=False, repr=False)
-class Tagger(LearnedDisplay, BaseEstimator):
+class Tagger(TrainingParameters, Model):
     """Tags the tokens of sentences: parts of speech, chunks, names. One support vector machine per tag, and a beam over sequences.
 
     A token's features come from templates: the words, affixes and parts of speech around it, and the tags given before it. A kernel
@@ -63,8 +61,6 @@ class Tagger(LearnedDisplay, BaseEstimator):
     loss : {"squared_hinge", "hinge"}
     tol : float
         Stop when the duality gap is at most this fraction of the primal value.
-    max_epochs : int
-        Maximum number of passes over the tokens.
     min_count : int
         Features that occur less often are left out.
     scheme : "auto", None, or a scheme such as "BIOES"
@@ -76,12 +72,8 @@ class Tagger(LearnedDisplay, BaseEstimator):
         How many sequences are kept while tagging a sentence; 1 is greedy.
     multiclass : {"rest", "pairs"}
         One machine per tag against the rest, or one for each pair of tags.
-    n_jobs : int or None
-        Threads; None is 1, -1 is all. The result does not depend on it.
-    random_state : int
-        Seed of the order in which tokens are visited.
-    verbose : int
-        1 shows progress on a terminal.
+    max_epochs, n_jobs, random_state, verbose
+        As in `SVC`.
 
     Attributes
     ----------
@@ -89,10 +81,8 @@ class Tagger(LearnedDisplay, BaseEstimator):
         The tags of the training sentences.
     features_ : TokenFeatures
         The features of tokens.
-    report_ : Report
-        Primal and dual value, gap, epochs, seconds, status, seed.
-    plan_ : Plan
-        The kernel, space and solver, and their sizes.
+    report_, plan_
+        As in `SVC`.
 
     Examples
     --------
@@ -106,26 +96,24 @@ class Tagger(LearnedDisplay, BaseEstimator):
     1.0
     """
 
-    kernel: Kernel | None = None
+    _task = Tagging
+    kernel: Kernel | str | None = None
     templates: Any = None
+    _: KW_ONLY
     C: float = 3.0
     loss: str = "squared_hinge"
     tol: float = 1e-2
-    max_epochs: int = 1000
     min_count: int = 2
     scheme: str | None = "auto"
     direction: str = "forward"
     beam: int = 5
     multiclass: str = "rest"
-    n_jobs: int | None = None
     random_state: int = 0
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any) -> Tagger:
         """Trains on sentences X with tags y, a list of tags for each sentence."""
-        refuse_parts(X, self, "pass sentences as lists")
+        require_memory(X, self, "pass sentences as lists", "fit it on some of them")
         self.check_parameters()
-        refuse_cluster(X, self, "fit it on some of them")
         with stage("reading sentences", self.verbose):
             sentences, given = Sentences(X), one_column(y, "tag")
             if sentences.n_tokens == 0:
@@ -136,19 +124,18 @@ class Tagger(LearnedDisplay, BaseEstimator):
         if kernel is None:
             kernel, why = Conjunctions(2, min_support=SUPPORT), "the default of Tagger"
         with stage("computing features", self.verbose):
-            features, rows = TokenFeatures.fit(
-                self.templates, sentences, tags, min_count=self.min_count, direction=self.direction, n_jobs=self.n_jobs
-            )
+            options: dict[str, Any] = {"min_count": self.min_count, "direction": self.direction, "n_jobs": self.n_jobs}
+            features, rows = TokenFeatures.fit(self.templates, sentences, tags, **options)
             if features.n_features == 0:
                 raise InputError(f"no feature occurs {self.min_count} times: use a smaller min_count")
-        item_of = _item_of(features)
+        item_of, n_static = _items(features)
         squares, min_support = conjunctions_of(kernel, sentences.n_tokens)
         with stage("finding conjunctions", self.verbose):
             space = ConjunctionSpace.of(rows.indptr, rows.ids, item_of, squares, min_support, self.n_jobs)
         solution, pairs = self._solve(space, features.tag_codes(tags, sentences), len(features.tags))
         with stage("weighing conjunctions", self.verbose):
             assert solution.coefficients is not None
-            weights = space.weights_of(solution.coefficients, _n_static(features))
+            weights = space.weights_of(solution.coefficients, n_static)
         self.report_ = solution.report
         self.plan_ = Plan(
             kernel, why, ConjunctionSpace, "because features are binary", DualCD(), "because it works on rows",
@@ -158,13 +145,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
         return self
 
     def check_parameters(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
-
-        >>> import treille
-        >>> treille.Tagger(beam=0).check_parameters()
-        Traceback (most recent call last):
-        treille.io.errors.InputError: beam is 0, expected a whole number of at least 1 (and below 2^32)
-        """
+        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
         check_positive("C", self.C)
         check_positive("tol", self.tol)
         for name in ("max_epochs", "min_count", "beam"):
@@ -184,7 +165,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
     def _own_scheme(self, given: Sentences) -> str | None:
         """The scheme of the training tags, or None where they are plain labels."""
         column = given.columns[0]
-        wrong = [v for v in column.values if not is_chunk(v)]
+        wrong = [v for v in column.values if not is_chunk_tag(v)]
         if self.scheme is None or (wrong and self.scheme == "auto"):
             return None
         if wrong:
@@ -195,29 +176,21 @@ class Tagger(LearnedDisplay, BaseEstimator):
         return detect_scheme(given)
 
     def _solve(self, space: ConjunctionSpace, codes: np.ndarray, n_tags: int) -> tuple[Solution, np.ndarray]:
-        """The machines, and for each the pair of tags that it tells apart; no pairs where each is against the rest."""
+        """The solution, and the pair of tags that each function separates; no pairs if each separates one tag from the rest."""
         loss, C = LOSSES[self.loss](), np.full(len(codes), float(self.C))
         found = np.arange(n_tags, dtype=np.int32)
         pairs = np.array(list(combinations(found, 2)), np.int32).reshape(-1, 2)
-        several = n_tags > 2 and self.multiclass == "pairs"
-        problems = [Problem(loss, codes, C, True, found)]
-        if several:
-            problems = [Problem(loss, codes, C * np.isin(codes, pair), True, pair[:1]) for pair in pairs]
-        solutions = []
-        with progress_bar(len(pairs) if several else n_tags, self.tol, self.verbose) as progress:
-            for k, problem in enumerate(problems):
-                solutions.append(
-                    DualCD().solve(
-                        problem,
-                        space,
-                        tol=self.tol,
-                        max_epochs=self.max_epochs,
-                        seed=self.random_state + k,
-                        n_jobs=self.n_jobs,
-                        progress=progress,
-                    )
-                )
-        return Solution.combined(solutions), pairs if several else NO_PAIRS
+        if n_tags == 2 or self.multiclass == "rest":
+            pairs = pairs[:0]
+        problems = [Problem(loss, codes, C * np.isin(codes, pair), True, pair[:1]) for pair in pairs]
+        problems = problems or [Problem(loss, codes, C, True, found)]
+        options: dict[str, Any] = {"tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs}
+        with progress_bar(len(pairs) or n_tags, self.tol, self.verbose) as progress:
+            solutions = [
+                DualCD().solve(problem, space, seed=self.random_state + k, progress=progress, **options)
+                for k, problem in enumerate(problems)
+            ]
+        return Solution.combined(solutions), pairs
 
     def _keep(
         self,
@@ -230,8 +203,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
     ) -> None:
         self.features_, self.item_of_, self.weights_ = features, item_of, weights
         self.intercept_, self.pairs_, self.own_scheme_ = intercept, pairs, own_scheme
-        self.tags_ = list(features.tags)
-        self.reading_: dict[str, Any] = {}
+        self.tags_, self.reading_ = list(features.tags), {}
         used = own_scheme if self.scheme == "auto" else self.scheme
         allowed = np.ones((len(self.tags_) + 1,) * 2, bool)
         if own_scheme is not None:
@@ -248,7 +220,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
 
     def _read_batch(self, X: Any) -> Sentences:
         """New sentences; lists are features of tokens if the model was trained on features."""
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self)
         lists = self.features_.reads_items and not isinstance(X, Sentences)
         return Sentences.of_features(X) if lists else Sentences(X)
 
@@ -317,7 +289,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
         ]
 
     def _decision(self, token: Any, tag: int, items: np.ndarray, feature_of: np.ndarray) -> Decision:
-        """The features of a token with their shares in the score of a tag: that of a conjunction is divided among its features."""
+        """Explains the score of a tag: a conjunction's share is divided among its features."""
         found = sorted(self.weights_.scorer.patterns(np.sort(items), tag), key=lambda each: -abs(each[1]))
         shares: dict[int, float] = {}
         for path, value in found:
@@ -335,17 +307,6 @@ class Tagger(LearnedDisplay, BaseEstimator):
             patterns=[([int(feature_of[item]) for item in path], self.weights_.scale * value) for path, value in found],
         )
 
-    def task(self) -> Tagging:
-        """What the model predicts, for reports, the server and the command line."""
-        check_is_fitted(self, "weights_")
-        return Tagging(self)
-
-    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
-        """Writes an HTML page on the model, see `SVC.write_report`; training sentences and tags, `train`, add a baseline."""
-        from treille.explain.report import write_report  # here: see KernelMachine.write_report
-
-        write_report(self, X, y, path, train)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -355,16 +316,10 @@ class Tagger(LearnedDisplay, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file that `treille.load` reads."""
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self)
         spec, features = self.features_.state()
         weights_spec, weights = self.weights_.state()
-        spec = estimator_spec(self) | {
-            "kernel": self.plan_.kernel.spec(),
-            "report": self.report_.as_dict(),
-            "features": spec,
-            "weights": weights_spec,
-            "own_scheme": self.own_scheme_ or "",
-        }
+        spec = estimator_spec(self) | {"features": spec, "weights": weights_spec, "own_scheme": self.own_scheme_ or ""}
         if self.templates is not None:
             spec["params"]["templates"] = spec["features"]["templates"]
         arrays = {f"features.{name}": array for name, array in features.items()}
@@ -375,40 +330,29 @@ class Tagger(LearnedDisplay, BaseEstimator):
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
         self.kernel = Kernel.from_spec(stored.value(spec, "kernel", dict))
         self.check_parameters()
-        parts = {
-            part: {n.removeprefix(f"{part}."): a for n, a in arrays.items() if n.startswith(f"{part}.")}
-            for part in ("features", "weights")
-        }
-        features = TokenFeatures.load(stored.value(spec, "features", dict), parts["features"])
-        weights = ConjunctionWeights.load(stored.value(spec, "weights", dict), parts["weights"])
+        features = TokenFeatures.load(stored.value(spec, "features", dict), part_of(arrays, "features"))
+        weights = ConjunctionWeights.load(stored.value(spec, "weights", dict), part_of(arrays, "weights"))
         intercept = stored.array(arrays, "intercept", np.float64)
         pairs = stored.indices(arrays, "pairs", max(1, len(features.tags))).reshape(-1, 2)
         n_functions = len(pairs) or len(features.tags)
+        item_of, n_static = _items(features)
         sound = features.tags == classes.tolist() and weights.n_functions == n_functions == len(intercept)
         own = stored.value(spec, "own_scheme", str) or None
-        sound = sound and weights.n_items == features.n_features and weights.first_late == _n_static(features)
+        sound = sound and weights.n_items == features.n_features and weights.first_late == n_static
         if not sound or (own and scheme_named(own) != own):
             raise InputError("the weights in the file do not fit its features and tags")
         self.report_ = Report.from_dict(stored.value(spec, "report", dict))
-        sizes = f"{len(weights.levels):,} conjunctions with weight"
-        self.plan_ = Plan(self.kernel, "from the model file", sizes=sizes)
-        self._keep(features, _item_of(features), weights, intercept, pairs if len(pairs) else NO_PAIRS, own)
+        self.plan_ = Plan(self.kernel, "from the model file", sizes=f"{len(weights.levels):,} conjunctions with weight")
+        self._keep(features, item_of, weights, intercept, pairs, own)
 
 
-def _item_of(features: TokenFeatures) -> np.ndarray:
-    """The item of each feature: rare ones first, as mining needs it, and those of tags last, as the decoder does."""
-    order = np.lexsort((-np.arange(features.n_features), _of_tags(features)))
+def _items(features: TokenFeatures) -> tuple[np.ndarray, int]:
+    """The item of each feature, and how many features read no tags.
+
+    Rare features come first, as mining needs it, and those that read tags last, as the decoder needs it.
+    """
+    reads_tags = np.array([any(atom.column == TAG for atom in template.atoms) for template in features.templates])
+    late = reads_tags[features.feature_templates]
     item_of = np.empty(features.n_features, np.uint32)
-    item_of[order] = np.arange(features.n_features)
-    return item_of
-
-
-def _of_tags(features: TokenFeatures) -> np.ndarray:
-    """Which features read tags."""
-    of_tags = np.array([any(atom.column == TAG for atom in template.atoms) for template in features.templates])
-    return of_tags[features.feature_templates]
-
-
-def _n_static(features: TokenFeatures) -> int:
-    """How many features read no tags."""
-    return int(np.count_nonzero(~_of_tags(features)))
+    item_of[np.lexsort((-np.arange(features.n_features), late))] = np.arange(features.n_features)
+    return item_of, int(np.count_nonzero(~late))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,6 +60,22 @@ def text_of(found: Explanation) -> str | None:
     return "".join(found.names) if characters and all(len(name) == 1 for name in found.names) else None
 
 
+def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
+    """Words of a text, runs of a sequence, or parts, with their contributions.
+
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aa", "cc"], ["left", "right"])
+    >>> [(name, round(value, 2)) for name, value in largest(model.explain("abc"), "right")]
+    [('a', -0.5), ('b', 0.0), ('c', 0.5)]
+    """
+    values = found.contributions(label)
+    text = text_of(found) if len(values) else None
+    placed = None if text is None else on_characters(text, found, values)
+    if text is not None and placed is not None:
+        return stretches(text, placed)
+    return list(zip(found.names, values.tolist(), strict=True))
+
+
 def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:
     """The words of a text, or, if it has no blanks, its runs of characters that contribute with one sign; each with its sum.
 
@@ -83,17 +99,13 @@ def _placed(text: str, symbols: Sequence[str]) -> np.ndarray | None:
     for symbol in symbols:
         wanted = symbol.lower()
         begin = text.find(wanted, at)
-        if wanted.isspace() and (
-            begin < 0 or text[at:begin].strip()
-        ):  # a run of blanks is one, and texts have one at each end
+        if begin >= 0 and not (wanted.isspace() and text[at:begin].strip()):
+            at = begin + len(wanted)
+            places.append((begin, at))
+        elif wanted.isspace() and text:  # a run of blanks is one, and texts have one at each end
             begin = min(at, len(text) - 1)
-            if begin < 0:
-                return None
             places.append((begin, begin + 1))
             at += text[at : at + 1].isspace()
-            continue
-        if begin < 0:
+        else:
             return None
-        at = begin + len(wanted)
-        places.append((begin, at))
     return np.array(places, int).reshape(-1, 2)

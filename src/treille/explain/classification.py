@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 
 from treille.data import Strings
-from treille.data.format import class_counts, shares, visible_label
-from treille.explain.baselines import TFIDF, majority, tfidf_predictions
-from treille.explain.outputs import label_name, size_of
-from treille.explain.page import Bar, Cell, Confusion, Content, Figure, Panel, Table
+from treille.data.format import class_counts, listed, shares, visible_label
+from treille.explain.examples import label_name, sample, size_of, some_of
+from treille.explain.page import Cell, Confusion, Content, Figure, Panel, Source, Table
 from treille.explain.plots import Axis, Line, plot, thinned
 from treille.explain.scores import Scores, area, measure, positive_class, unknown_labels
 from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Choice
 from treille.io.errors import InputError
 
-if TYPE_CHECKING:
-    from treille.explain.report import Source
-
 MOST_CLASSES = 20  # in the confusion matrix
 MOST_CURVES = 12
 BINS = 10  # of probabilities
+MOST_TEXTS = 20_000  # that the baseline is trained on, and scored on
+TFIDF = "TF-IDF words, LinearSVC"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +61,13 @@ class Predictions:
         columns = {name: k for k, name in enumerate(self.names)}
         return np.array([columns.get(label, -1) for label in self.truth or self.predicted], np.int64)
 
+    @cached_property
+    def areas(self) -> list[float | None]:
+        """The area under the ROC curve of each class against the rest; None without examples of both."""
+        true = self.true_column
+        each = [(true == k, self.scores[:, k]) for k in range(len(self.names))]
+        return [float(roc_auc_score(own, scores)) if 0 < own.sum() < len(own) else None for own, scores in each]
+
     @property
     def confidence(self) -> np.ndarray:
         """How far the predicted class is ahead of the next one."""
@@ -81,41 +90,67 @@ class Predictions:
 def figures(
     found: Predictions, X: Any, trained: tuple[Any, Sequence[str]] | None, of_texts: bool
 ) -> tuple[list[Figure], str, Scores]:
-    """Headline figures with those of baselines, a note on these, and the scores."""
+    """Headline figures of the model and of baselines, a note on the baselines, and the scores."""
     assert found.truth is not None
-    labels = trained[1] if trained else found.truth
+    truth, labels, note = found.truth, trained[1] if trained else found.truth, ""
     positive = positive_class(found.names, labels)
-    scores = measure(found.truth, found.predicted, positive)
-    most = majority(found.truth, labels)
-    others = {f"majority: {visible_label(most)}": measure(found.truth, [most] * len(found.truth), positive)}
-    note = ""
+    scores = measure(truth, found.predicted, positive)
+    compared = {"this model": scores}
     words = tfidf_predictions(X, trained) if trained and of_texts else None
     if words is not None:
         rows, predicted = words
-        some = f" ({len(rows):,} of these)" if len(rows) < len(found.truth) else ""
-        others = {TFIDF + some: measure([found.truth[i] for i in rows], predicted, positive), **others}
+        some = f" ({len(rows):,} of these)" if len(rows) < len(truth) else ""
+        compared[TFIDF + some] = measure([truth[i] for i in rows], predicted, positive)
     elif trained is None:
         note = "The majority class is that of these examples; with train=(X, y) or --train FILE, that of the training ones."
         note += " Texts are then also compared with TF-IDF and LinearSVC, trained on the same examples." * of_texts
-    n = len(found.truth)
-    right = round(scores.accuracy * n)
-    interval = f"{right:,} of {n:,} right; 95 % interval {_interval(right, n)}"
-    shown = [Figure("Accuracy", *_bars(scores, others, "accuracy"), interval)]
+    most = Counter(sorted(labels)).most_common(1)[0][0]
+    compared[f"majority: {visible_label(most)}"] = measure(truth, [most] * len(truth), positive)
+
+    def figure(title: str, name: str, note: str = "") -> Figure:
+        return Figure.of(title, {other: getattr(each, name) for other, each in compared.items()}, note)
+
+    n, right = len(truth), round(scores.accuracy * len(truth))
+    shown = [figure("Accuracy", "accuracy", f"{right:,} of {n:,} right; 95 % interval {_interval(right, n)}")]
     if positive is not None:
-        shown.append(Figure(f"F1 of {visible_label(positive)}", *_bars(scores, others, "f1")))
+        shown.append(figure(f"F1 of {visible_label(positive)}", "f1"))
+        k = found.names.index(positive)
+        value, kind = area(truth, found.scores[:, k], positive, found.names[1 - k]), ""
     else:
-        shown.append(Figure("Macro F1", *_bars(scores, others, "macro_f1"), "the mean over the classes"))
-    value = _area(found, positive)
+        shown.append(figure("Macro F1", "macro_f1", "the mean over the classes"))
+        areas = [each for each in found.areas if each is not None]
+        value = float(np.mean(areas)) if areas else None
+        kind = "one class against the rest, the mean over the classes"
     if value is not None:
-        bars = [Bar("this model", f"{value:.3f}", value), Bar("chance", "0.500", 0.5)]
-        kind = "" if positive is not None else "one class against the rest, the mean over the classes"
-        shown.append(Figure("Area under ROC", f"{value:.3f}", bars, kind))
+        shown.append(Figure.of("Area under ROC", {"this model": value, "chance": 0.5}, kind))
     return shown, note, scores
 
 
-def _bars(scores: Scores, others: dict[str, Scores], name: str) -> tuple[str, list[Bar]]:
-    values = {"this model": getattr(scores, name)} | {other: getattr(s, name) for other, s in others.items()}
-    return f"{getattr(scores, name):.3f}", [Bar(other, f"{value:.3f}", value) for other, value in values.items()]
+def are_texts(X: Any) -> bool:
+    """Whether these are texts of words: a TF-IDF of sequences without blanks says nothing.
+
+    >>> are_texts(["a fine wine"]), are_texts(["ACGTAC"]), are_texts([[1.0]])
+    (True, False, False)
+    """
+    some = list(X[:1000]) if isinstance(X, (list, tuple)) else []
+    return bool(some) and all(isinstance(x, str) for x in some) and any(" " in x.strip() for x in some)
+
+
+def tfidf_predictions(X: Any, trained: tuple[Any, Sequence[str]]) -> tuple[np.ndarray, list[str]] | None:
+    """The classes that LinearSVC predicts by words and pairs of words, trained on texts and labels, and for which rows of X.
+
+    None for other data. Of very many texts, a sample is used.
+    """
+    texts, labels = trained
+    if not (are_texts(X) and are_texts(texts)):
+        return None
+    rows, scored = sample(size_of(texts), MOST_TEXTS), sample(size_of(X), MOST_TEXTS)
+    model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LinearSVC(dual=True, random_state=0))
+    try:
+        model.fit(some_of(texts, rows), [labels[i] for i in rows.tolist()])
+    except ValueError:  # no word, or one class only
+        return None
+    return scored, [str(label) for label in model.predict(some_of(X, scored))]
 
 
 def _interval(right: int, n: int, z: float = 1.96) -> str:
@@ -128,20 +163,6 @@ def _interval(right: int, n: int, z: float = 1.96) -> str:
     middle = (share + spread / 2) / (1 + spread)
     half = z * sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)
     return f"{middle - half:.3f} to {min(1.0, middle + half):.3f}"
-
-
-def _area(found: Predictions, positive: str | None) -> float | None:
-    assert found.truth is not None
-    if positive is not None:
-        k = found.names.index(positive)
-        return area(found.truth, found.scores[:, k], positive, found.names[1 - k])
-    true = found.true_column
-    each = [
-        roc_auc_score(true == k, found.scores[:, k])
-        for k in range(len(found.names))
-        if 0 < (true == k).sum() < len(true)
-    ]
-    return float(np.mean(each)) if each else None
 
 
 def confusion(scores: Scores) -> Confusion:
@@ -158,17 +179,18 @@ def confusion(scores: Scores) -> Confusion:
 
 def class_table(found: Predictions, scores: Scores) -> Table:
     """Precision, recall and F1 of each class, and the area under its ROC curve."""
-    true, predicted = found.true_column, Counter(found.predicted)
-    rows = []
-    for name, own in scores.per_class.items():
-        k = found.names.index(name) if name in found.names else -1
-        known = k >= 0 and 0 < own.support < len(true)
-        value = float(roc_auc_score(true == k, found.scores[:, k])) if known else None
-        numbers = [own.precision, own.recall, own.f1, value]
-        cells = [Cell("–", -1.0) if v is None else Cell(f"{v:.3f}", v) for v in numbers]
-        sizes = [Cell(f"{n:,}", n) for n in (own.support, predicted[name])]
-        rows.append([Cell(visible_label(name)), *cells, *sizes])
+    areas, predicted = dict(zip(found.names, found.areas, strict=True)), Counter(found.predicted)
+    rows = [
+        class_row(name, (own.precision, own.recall, own.f1, areas.get(name)), (own.support, predicted[name]))
+        for name, own in scores.per_class.items()
+    ]
     return Table(["class", "precision", "recall", "F1", "ROC area", "true", "predicted"], rows)
+
+
+def class_row(name: str, scores: Iterable[float | None], counts: Iterable[int]) -> list[Cell]:
+    """A row of a table: the name of a class, scores from 0 to 1, and numbers of examples."""
+    cells = [Cell("–", -1.0) if score is None else Cell(f"{score:.3f}", score) for score in scores]
+    return [Cell(visible_label(name)), *cells, *(Cell(f"{n:,}", n) for n in counts)]
 
 
 def curves(found: Predictions, positive: str | None) -> list[Panel]:
@@ -217,17 +239,12 @@ def calibration(found: Predictions) -> tuple[str, Markup] | None:
     return f"Calibration: the diagonal is perfect, the mean distance {off:.3f}", drawn
 
 
-def found_warnings(found: Predictions, scores: Scores | None) -> list[str]:
+def found_warnings(names: list[str], truth: list[str], scores: Scores) -> list[str]:
     """What to know before trusting the figures."""
-    said = []
-    if found.truth is not None and scores is not None:
-        _, unknown = unknown_labels(found.names, found.truth)
-        said += [unknown] * bool(unknown)
-        rare = [visible_label(name) for name, own in scores.per_class.items() if 0 < own.support < 10]
-        if rare:
-            more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
-            said.append(f"fewer than 10 examples of {', '.join(rare[:5])}{more}: their figures vary by chance")
-    return said
+    _, unknown = unknown_labels(names, truth)
+    rare = [visible_label(name) for name, own in scores.per_class.items() if 0 < own.support < 10]
+    varying = f"fewer than 10 examples of {listed(rare, 5)}: their figures vary by chance" if rare else ""
+    return [text for text in (unknown, varying) if text]
 
 
 def truth_of(task: Choice, y: Any, n: int) -> list[str] | None:
@@ -257,7 +274,7 @@ def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, sourc
         content = replace(
             content, figures=shown_figures, figures_note=note, confusion=confusion(scores), curves=panels,
             classes=class_table(found, scores), data=content.data | {"classes": shares(class_counts(truth))},
-            warnings=list(dict.fromkeys([*content.warnings, *found_warnings(found, scores)])),
+            warnings=list(dict.fromkeys([*content.warnings, *found_warnings(found.names, truth, scores)])),
         )  # fmt: skip
     else:
         note = f"There are no labels, so there are no scores. Predicted: {shares(class_counts(found.predicted))}."
@@ -273,18 +290,20 @@ def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, sourc
 
     def said(row: int) -> tuple[str, str | None, bool | None, str, float, float]:
         k = int(found.best[row])
-        values, word = (found.scores, "score") if found.probabilities is None else (found.probabilities, "probability")
-        score = f"{word} {values[row, k]:{'+' * (word == 'score')}.3f}"
+        values, word, digits = found.scores, "score", "+.3f"
+        if found.probabilities is not None:
+            values, word, digits = found.probabilities, "probability", ".3f"
+        score = f"{word} {values[row, k]:{digits}}"
         if true[row] not in (-1, k) and len(found.names) > 2:
-            score += f", of the true class {values[row, true[row]]:{'+' * (word == 'score')}.3f}"
+            score += f", of the true class {values[row, true[row]]:{digits}}"
         label = None if truth is None else truth[row]
         wrong = None if label is None else label != found.names[k]
         return found.names[k], label, wrong, score, float(confidence[row]), float(error[row])
 
     rows = choose(error if truth is not None else None, confidence, source.most)
-    which = "the most and the least confident"
-    if truth is not None:
-        which = "the largest errors, the most confident and the least confident"
+    which = "the largest errors, the most confident and the least confident"
+    if truth is None:
+        which = "the most and the least confident"
     content = with_examples(content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, which)
     labels = sorted({name for e in content.examples for name in (e.truth, e.predicted) if name is not None})
     return replace(content, known=truth is not None, labels=labels)

@@ -1,23 +1,57 @@
 """The explanation of one output: what each part of an example contributed."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 
 from treille.data import Batch
 from treille.data.aligned import leaf_batches
-from treille.explain.characters import text_of
-from treille.explain.display import Shown, largest, notebook, shown
-from treille.explain.highlighting import highlighted
-from treille.explain.support import SupportExample, SupportShares
+from treille.data.format import clipped, visible_label
+from treille.explain.characters import largest, text_of
+from treille.explain.highlighting import bars, highlighted, stylesheet
+from treille.explain.support import SupportExample, SupportShares, example_name
 from treille.features import Contributions
 from treille.io.errors import InputError
+
+LONGEST = 160  # characters of a name
+
+
+class Shown(NamedTuple):
+    """What is shown of an explanation. Tagged sentences have no score."""
+
+    name: str
+    highlighting: Markup
+    label: str | None = None
+    score: str = ""
+    parts: str = ""
+    base: str = ""
+    intercept: str = ""
+    largest: Markup | None = None
+
+
+def page(title: str | None, explained: Sequence[Shown]) -> str:
+    """A page of explanations; without a title the fragment that notebooks show, with its style."""
+    head = {"page": title is not None, "title": shortened(title or "")}
+    return str(_template().render(head, css=Markup(stylesheet()), explained=list(explained)))
+
+
+def shortened(name: str) -> str:
+    """The name of an example, or a class, with visible characters."""
+    return clipped(visible_label(name[: 2 * LONGEST]), LONGEST)
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader
+
+    folder = Path(__file__).parent / "templates"
+    return Environment(loader=FileSystemLoader(folder), autoescape=True).get_template("explained.html")
 
 
 class Part(NamedTuple):
@@ -40,14 +74,14 @@ class Explained(ABC):
 
     @abstractmethod
     def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
-        """What notebooks and pages show; `name` is that of the example."""
+        """What notebooks and pages show; `name` is the name of the example."""
 
     def drawn(self, label: Any = None) -> dict[str, Any]:
         """JSON values: `html`, and for a text its words, or runs of characters, with their contributions."""
         return {"html": self.html(label)}
 
     def _repr_html_(self) -> str:
-        return notebook(self.shown())
+        return page(None, [self.shown()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +135,8 @@ class Explanation(Explained):
     def names(self) -> list[str]:
         """The parts, in their order."""
         if self.by_support and self.support_shares is not None:
-            return self.support_shares.names()
+            support = self.support_shares.support
+            return [example_name(support, i) for i in range(len(support))]
         return [name for leaf, i in self.leaves for name in leaf.part_names(i)]
 
     @property
@@ -118,7 +153,7 @@ class Explanation(Explained):
         return self.classes[int(scores[0] > 0) if len(self.classes) == 2 else int(scores.argmax())]
 
     def contributions(self, label: Any = None) -> np.ndarray:
-        """Of the parts, in favour of a class, by default the predicted one; for a regressor of several targets, of target `label`.
+        """What the parts contribute to a class, by default the predicted one, or to target `label` of a regressor with several.
 
         >>> import treille
         >>> model = treille.Ridge(treille.kernels.NGram(1)).fit(["a", "aab"], [1.0, 2.0])
@@ -180,7 +215,15 @@ class Explanation(Explained):
         return super().drawn(label) | ({"words": [list(part) for part in largest(self, label)]} if is_text else {})
 
     def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
-        return shown(self, label, name, label_name)
+        function, sign = self.function(label)
+        if self.classes is not None and label_name is None:
+            label_name = str(self.predicted if label is None else label)
+        sums = (self.scores, self.values.sum(axis=0), self.base, self.intercept)
+        score, parts, base, intercept = (f"{sign * float(values[function]):+.4g}" for values in sums)
+        base, title = base if self.base[function] else "", None if label_name is None else shortened(label_name)
+        listed, example = largest(self, label), Markup(self.html(label))
+        table = Markup(bars(listed)) if listed else None
+        return Shown(shortened(name), example, title, score, parts, base, intercept, table)
 
     def __str__(self) -> str:
         values = self.contributions()
@@ -197,14 +240,12 @@ def explanations(
     classes: list[Any] | None,
     support: list[SupportShares] | None = None,
 ) -> list[Explanation]:
-    """One for each example X of a batch; by support example where there are no contributions by part."""
+    """The explanation of each example X of a batch, by support example where there are no contributions by part."""
     examples = [X[i] if isinstance(X, Sequence) else None for i in range(len(batch))]
-    supports = [None] * len(batch) if support is None else support
     if found is None:
         return [
             Explanation(own.shares(), np.zeros_like(intercept), intercept, classes, (), example, (), True, own)
-            for example, own in zip(examples, supports, strict=True)
-            if own is not None
+            for example, own in zip(examples, support or [], strict=True)
         ]
     leaves = leaf_batches(batch)
     read = [(name, *found.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in found.shares]
@@ -217,5 +258,5 @@ def explanations(
         own = tuple(columns) if len(leaves) > 1 else ()
         places = tuple((leaf, i) for _, leaf, _ in read)
         parts = np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
-        explained.append(Explanation(*parts, support_shares=supports[i]))
+        explained.append(Explanation(*parts, support_shares=None if support is None else support[i]))
     return explained

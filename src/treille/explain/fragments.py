@@ -1,7 +1,5 @@
 """The tree fragments with the largest weights, for models with kernels of trees that have no explicit features."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -36,11 +36,11 @@ def highlighted(found: Explanation, label: Any = None) -> str:
     values = found.contributions(label)
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     if found.by_support:
-        return _fragment([_support(found.names, values, most)])
+        head = note("training examples, by what their similarity to this example contributes")
+        return _fragment([head, bars(list(zip(found.names, values.tolist(), strict=True)), most)])
     if not len(values):
-        return _fragment(
-            [note("an example without parts: its score is the intercept" + " and the base" * bool(any(found.base)))]
-        )
+        base = " and the base" * bool(any(found.base))
+        return _fragment([note(f"an example without parts: its score is the intercept{base}")])
     text = text_of(found)
     placed = None if text is None else on_characters(text, found, values)
     if text is not None and placed is not None:
@@ -76,13 +76,6 @@ def highlighted_sentence(
 def stylesheet() -> str:
     """The style of highlights, for a page: all its rules are for elements inside ``.highlighted``."""
     return (Path(__file__).parent / "templates" / "highlighting.css").read_text("utf-8")
-
-
-def span(text: str, value: float, most: float) -> str:
-    """A text with its colour, and its contribution as a hint."""
-    if abs(value) < 0.005 * most:
-        return escape(text)
-    return f'<span {_attributes(value, most)} title="{value:+.3g}">{escape(text)}</span>'
 
 
 def bars(parts: Sequence[tuple[str, float]], most: float | None = None, count: int = MOST_BARS) -> str:
@@ -121,26 +114,25 @@ def _attributes(value: float, most: float) -> str:
 
 def _column(names: list[str], values: np.ndarray, most: float, leaf: tuple[Batch, int] | None) -> str:
     """The parts of one column, in the way that its kind is highlighted."""
-    batch = None if leaf is None else leaf[0]
+    batch, i = leaf or (None, 0)
     if isinstance(batch, Strings) and len(names):
-        if not TextUnit.of(batch.unit).separator and all(len(name) == 1 for name in names):
+        joint = " " if TextUnit.of(batch.unit).separator else ""
+        if not joint and all(len(name) == 1 for name in names):
             return _sequence("".join(names), values, batch)
         pieces = [(visible(name, blanks=False), float(v)) for name, v in zip(names, values, strict=True)]
-        joint = " " if TextUnit.of(batch.unit).separator else ""
         return _tokens(pieces, most, joint)
-    if leaf is not None and len(names):
-        drawing = leaf[0].svg(leaf[1], values / most, [f"{value:+.3g}" for value in values])
+    if batch is not None and len(names):
+        drawing = batch.svg(i, values / most, [f"{value:+.3g}" for value in values])
         if drawing is not None:
-            return f'<div class="scroll" tabindex="0" role="group" aria-label="{leaf[0].title}">{drawing}</div>'
+            return f'<div class="scroll" tabindex="0" role="group" aria-label="{batch.title}">{drawing}</div>'
     return bars(list(zip(names, values.tolist(), strict=True)), most)
 
 
 def _sequence(text: str, values: np.ndarray, batch: Batch | None) -> str:
-    """A text, or a logo if it is one of residues."""
-    residues = isinstance(batch, Strings) and batch.unit == "char" and len(text) >= SHORTEST
-    if residues and (getattr(batch, "residues", None) or set(text.upper()) <= RESIDUES):
-        return logo(text, values)
-    return _text(text, values)
+    """A text, or a logo if the text consists of residues."""
+    if not isinstance(batch, Strings) or batch.unit != "char" or len(text) < SHORTEST:
+        return _text(text, values)
+    return logo(text, values) if batch.residues or set(text.upper()) <= RESIDUES else _text(text, values)
 
 
 def _text(text: str, values: np.ndarray) -> str:
@@ -154,12 +146,8 @@ def _text(text: str, values: np.ndarray) -> str:
         blocks = list(group)
         a, b = starts[blocks[0]], min(starts[blocks[-1]] + BLOCK, len(text))
         pieces.append(_runs(text[a:b], values[a:b], most) if whole else f'<i class="gap">… {b - a:,} characters …</i>')
-    shown = (
-        note(f"{MOST_CHARACTERS:,} of {len(text):,} characters: those that contribute most")
-        if len(kept) < len(starts)
-        else ""
-    )
-    return f'<div class="text">{"".join(pieces)}</div>{shown}'
+    shown = note(f"{MOST_CHARACTERS:,} of {len(text):,} characters: those that contribute most")
+    return f'<div class="text">{"".join(pieces)}</div>{shown if len(kept) < len(starts) else ""}'
 
 
 def _runs(text: str, values: np.ndarray, most: float) -> str:
@@ -169,29 +157,21 @@ def _runs(text: str, values: np.ndarray, most: float) -> str:
     sums = np.add.reduceat(values, cuts[:-1]).tolist()
     pieces = []
     for (a, b), step, total in zip(pairwise(cuts), steps[cuts[:-1]].tolist(), sums, strict=True):
-        shown = escape(_readable(text[a:b]))
+        shown = escape("\n".join(visible(line, blanks=False) for line in text[a:b].split("\n")))  # ends of lines stay
         side = _attributes(step / STEPS, 1.0)
         pieces.append(f'<span {side} title="{total:+.2g}">{shown}</span>' if step else shown)
     return "".join(pieces)
 
 
-def _readable(text: str) -> str:
-    """Ends of lines stay; other characters that have no glyph are escaped."""
-    return text if text.isprintable() else "\n".join(visible(line, blanks=False) for line in text.split("\n"))
-
-
 def _tokens(pieces: Sequence[tuple[str, float]], most: float, joint: str) -> str:
     limit = MOST_CHARACTERS // 4
     kept = set(np.argsort([-abs(value) for _, value in pieces], kind="stable")[:limit].tolist())
-    shown = [span(text, value, most) for k, (text, value) in enumerate(pieces) if k in kept]
+    shown = []
+    for text, value in (pieces[k] for k in sorted(kept)):
+        coloured = f'<span {_attributes(value, most)} title="{value:+.3g}">{escape(text)}</span>'
+        shown.append(coloured if abs(value) >= 0.005 * most else escape(text))
     more = note(f"{limit:,} of {len(pieces):,} symbols: those that contribute most") if len(pieces) > limit else ""
     return f'<div class="text">{joint.join(shown)}</div>{more}'
-
-
-def _support(names: Sequence[str], values: np.ndarray, most: float) -> str:
-    """Training examples with their shares."""
-    head = note("training examples, by what their similarity to this example contributes")
-    return head + bars(list(zip(names, values.tolist(), strict=True)), most)
 
 
 def _token(token: Any, tag: str, true: str | None, why: Decision | None, count: int) -> str:
@@ -209,9 +189,8 @@ def _token(token: Any, tag: str, true: str | None, why: Decision | None, count: 
     if largest:
         table += note("conjunctions of features") + bars(largest, count=count)
     text = note(f"{why.tag}: score {why.scores[0]:+.3g}, intercept {why.intercept[0]:+.3g}; features:")
-    return (
-        f'<li class="{wrong.strip()}"><details><summary>{head}</summary><div>{more}{text}{table}</div></details></li>'
-    )
+    details = f"<details><summary>{head}</summary><div>{more}{text}{table}</div></details>"
+    return f'<li class="{wrong.strip()}">{details}</li>'
 
 
 def _words(token: Any) -> list[str]:

@@ -1,7 +1,5 @@
 """Contributions on residues as a logo: letters as high as they contribute, upwards for a class, downwards against it."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np
@@ -25,9 +23,11 @@ def logo(letters: str, values: np.ndarray) -> str:
     kept = sorted(np.argsort(weights, kind="stable")[:MOST_ROWS].tolist())
     up, down = (HEIGHT * float((sign * values).max(initial=0.0)) / most for sign in (1, -1))
     rows = [_row(letters, values, starts[k], most, up, down) for k in kept]
-    note = f"{len(kept):,} of {len(starts):,} rows of {ROW} letters: those that contribute most"
-    return f'<div class="logo">{"".join(rows)}</div>' + (
-        f'<p class="note">{note}</p>' if len(kept) < len(starts) else ""
+    drawn = f'<div class="logo">{"".join(rows)}</div>'
+    if len(kept) == len(starts):
+        return drawn
+    return (
+        f'{drawn}<p class="note">{len(kept):,} of {len(starts):,} rows of {ROW} letters: those that contribute most</p>'
     )
 
 

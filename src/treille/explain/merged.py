@@ -151,10 +151,9 @@ class _Pool:
         symbols = self._whole_words(self.chained(gram, used), 2) if found is None else found
         inside = np.concatenate([self._columns_in(symbols, *each) for each in self.maps])
         weight = float(self.weights[inside].sum())
-        while self._has_blanks and len(symbols) > 1 and str(symbols[-1]).isspace():
-            symbols = symbols[:-1]
-        while self._has_blanks and len(symbols) > 1 and str(symbols[0]).isspace():
-            symbols = symbols[1:]
+        for end in (-1, 0):
+            while self._has_blanks and len(symbols) > 1 and str(symbols[end]).isspace():
+                del symbols[end]
         name = self.maps[0][0].joined(symbols)
         frequency, sentence = None, None
         if places is not None:
@@ -186,7 +185,7 @@ class _Pool:
 
     @cached_property
     def _heaviest(self) -> tuple[dict[Any, tuple[Any, ...]], dict[Any, tuple[Any, ...]]]:
-        """The heaviest candidate that begins, and that ends, with some symbols: all of its own but one."""
+        """The heaviest candidate by all of its symbols but the last, and by all but the first."""
         begins: dict[Any, tuple[Any, ...]] = {}
         ends: dict[Any, tuple[Any, ...]] = {}
         for id in sorted(self.grams, key=lambda id: -self.weights[id]):
@@ -212,12 +211,11 @@ class _Pool:
                 mutual = (ends if right else begins).get(shared) == edge
                 if new is None or new in taken or not mutual or self._ids[new] in used:
                     break
-                if self.weights[self._ids[new]] < ALIKE * self.weights[self._ids[tuple(gram)]]:
-                    break
-                if self.unit.separator == "" and str(new[-1] if right else new[0]).isspace():
+                symbol, least = new[-1 if right else 0], ALIKE * self.weights[self._ids[tuple(gram)]]
+                if self.weights[self._ids[new]] < least or (self.unit.separator == "" and str(symbol).isspace()):
                     break
                 taken.add(new)
-                symbols = [*symbols, new[-1]] if right else [new[0], *symbols]
+                symbols = [*symbols, symbol] if right else [symbol, *symbols]
         return symbols
 
     def in_examples(self, gram: list[Any], places: _Places) -> list[Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cache
@@ -24,6 +24,20 @@ LABEL_WIDTH = 80
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+@dataclass(frozen=True)
+class Source:
+    """Where the examples of a report come from, and what else the page says about them."""
+
+    data: str = ""  # the file
+    how: str = ""  # how the examples were held out
+    training: bool = False  # whether the model was trained on these examples
+    names: Sequence[str] | None = None  # of the examples
+    model: str = "model.treille"  # the model's file, for the commands
+    warnings: Sequence[str] = ()
+    name: str = ""  # of this part, on a page of several models
+    most: int = 200  # examples, at most
+
+
 class Bar(NamedTuple):
     """A number with a bar: of the model, or of a baseline beside it."""
 
@@ -34,12 +48,18 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure:
-    """A headline figure: the model's bar first, then those of the baselines."""
+    """A headline figure, with a bar for the model and for each baseline."""
 
     name: str
     text: str
     bars: Sequence[Bar] = ()
     note: str = ""
+
+    @classmethod
+    def of(cls, name: str, values: Mapping[str, float], note: str = "", digits: str = ".3f", most: float = 1) -> Figure:
+        """The figure of the first of these values, the model's; the bar of a value of `most` is full."""
+        bars = [Bar(other, f"{value:{digits}}", min(1.0, max(0.0, value / most))) for other, value in values.items()]
+        return cls(name, bars[0].text, bars, note)
 
 
 class Highlight(NamedTuple):
@@ -171,18 +191,8 @@ class Page:
         """The whole page."""
         css, script = _asset("palette.css") + stylesheet() + _asset("report.css"), _asset("report.js")
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        return (
-            _environment()
-            .get_template("report.html")
-            .render(
-                page=self,
-                css=Markup(css),
-                script=Markup(script),
-                digest=digest,
-                version=version("treille"),
-                date=datetime.now(timezone.utc),
-            )
-        )
+        parts = {"css": Markup(css), "script": Markup(script), "digest": digest, "version": version("treille")}
+        return _environment().get_template("report.html").render(parts, page=self, date=datetime.now(timezone.utc))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file."""

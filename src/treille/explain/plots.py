@@ -1,6 +1,4 @@
-"""Plots as inline SVG. Colours, widths and fonts are those of the page, by class: see `templates/report.css`."""
-
-from __future__ import annotations
+"""Plots as inline SVG. The page sets colours, widths and fonts by class: see `templates/report.css`."""
 
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, isfinite, log10
@@ -30,11 +28,12 @@ class Axis(NamedTuple):
     high: float
     log: bool = False
 
-    def place(self, values: np.ndarray) -> np.ndarray:
-        """Values as shares of the axis."""
+    def place(self, values: Sequence[float], first: float, last: float) -> list[float]:
+        """Where values are on an axis that is drawn from `first` to `last`."""
         low, high = self._ends()
-        inside = np.clip(values, self.low, self.high)
-        return ((np.log10(inside) if self.log else inside) - low) / (high - low)
+        inside = np.clip(np.asarray(values, float), self.low, self.high)
+        shares = ((np.log10(inside) if self.log else inside) - low) / (high - low)
+        return (first + shares * (last - first)).tolist()
 
     def ticks(self) -> list[float]:
         """Round values, about five."""
@@ -81,13 +80,10 @@ def round_values(low: float, high: float, about: int = 5) -> list[float]:
 def plot(
     title: str, x: Axis, y: Axis, lines: Sequence[Line], *, points: bool = False, diagonal: bool = False
 ) -> Markup:
-    """Lines, or points, on two axes; `diagonal` adds that of equal values."""
-    parts = [_grid(x, y)]
-    if diagonal:
-        ends = [max(x.low, y.low), min(x.high, y.high)]
-        parts.append(_path("diagonal", x, y, ends, ends))
-    for line in lines:
-        parts.append(_dots(line, x, y) if points else _path(line.style, x, y, line.x, line.y))
+    """Lines, or points, on two axes; `diagonal` adds the line of equal values."""
+    ends = [max(x.low, y.low), min(x.high, y.high)]
+    parts = [_grid(x, y), *([_drawn(Line("diagonal", ends, ends), x, y, False)] if diagonal else [])]
+    parts += [_drawn(line, x, y, points) for line in lines]
     return Markup('<svg class="plot" viewBox="0 0 {} {}" role="img"><title>{}</title>{}</svg>').format(
         WIDTH, HEIGHT, title, Markup("").join(parts)
     )
@@ -116,37 +112,25 @@ def thinned(x: np.ndarray, y: np.ndarray) -> tuple[list[float], list[float]]:
 def _grid(x: Axis, y: Axis) -> Markup:
     left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
     parts = []
-    for value, at in zip(x.ticks(), _across(x, np.array(x.ticks(), float)), strict=True):
+    for value, at in zip(x.ticks(), x.place(x.ticks(), left, right), strict=True):
         parts.append(f'<path class="grid" d="M{at:.1f} {top}V{bottom}"/>')
         parts.append(f'<text x="{at:.1f}" y="{bottom + 17}" text-anchor="middle">{tick_text(value)}</text>')
-    for value, at in zip(y.ticks(), _up(y, np.array(y.ticks(), float)), strict=True):
+    for value, at in zip(y.ticks(), y.place(y.ticks(), bottom, top), strict=True):
         parts.append(f'<path class="grid" d="M{left} {at:.1f}H{right}"/>')
         parts.append(f'<text x="{left - 8}" y="{at + 4:.1f}" text-anchor="end">{tick_text(value)}</text>')
     parts.append(f'<path class="axis" d="M{left} {top}V{bottom}H{right}"/>')
-    middle = (left + right) / 2
+    middle, across = (left + right) / 2, (top + bottom) / 2
     parts.append(f'<text class="title" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x.title)}</text>')
-    across = (top + bottom) / 2
-    parts.append(
-        f'<text class="title" x="11" y="{across}" text-anchor="middle" transform="rotate(-90 11 {across})">{escape(y.title)}</text>'
-    )
+    turned = f'x="11" y="{across}" text-anchor="middle" transform="rotate(-90 11 {across})"'
+    parts.append(f'<text class="title" {turned}>{escape(y.title)}</text>')
     return Markup("".join(parts))
 
 
-def _across(axis: Axis, values: np.ndarray) -> np.ndarray:
-    return LEFT + axis.place(values) * (WIDTH - RIGHT - LEFT)
-
-
-def _up(axis: Axis, values: np.ndarray) -> np.ndarray:
-    return HEIGHT - BOTTOM - axis.place(values) * (HEIGHT - BOTTOM - TOP)
-
-
-def _path(style: str, x: Axis, y: Axis, xs: Sequence[float], ys: Sequence[float]) -> Markup:
-    across, up = _across(x, np.asarray(xs, float)), _up(y, np.asarray(ys, float))
-    points = "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(across, up, strict=True))
-    return Markup('<path class="{}" d="M{}"/>').format(style, points) if points else Markup("")
-
-
-def _dots(line: Line, x: Axis, y: Axis) -> Markup:
-    across, up = _across(x, np.asarray(line.x, float)), _up(y, np.asarray(line.y, float))
-    dots = (f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in zip(across, up, strict=True))
-    return Markup('<g class="{}">{}</g>').format(line.style, Markup("".join(dots)))
+def _drawn(line: Line, x: Axis, y: Axis, points: bool) -> Markup:
+    """A line, or a dot for each of its points."""
+    places = zip(x.place(line.x, LEFT, WIDTH - RIGHT), y.place(line.y, HEIGHT - BOTTOM, TOP), strict=True)
+    if points:
+        dots = (f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in places)
+        return Markup('<g class="{}">{}</g>').format(line.style, Markup("".join(dots)))
+    path = "L".join(f"{a:.1f} {b:.1f}" for a, b in places)
+    return Markup('<path class="{}" d="M{}"/>').format(line.style, path) if path else Markup("")

@@ -1,22 +1,17 @@
 """The report of a regressor: errors, and predicted against true values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
-from treille.explain.outputs import sample
-from treille.explain.page import Bar, Content, Figure, Panel
+from treille.explain.examples import sample
+from treille.explain.page import Content, Figure, Panel, Source
 from treille.explain.plots import Line, axis_of, plot
 from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Regression
 from treille.io.errors import InputError
-
-if TYPE_CHECKING:
-    from treille.explain.report import Source
 
 MOST_DOTS = 2_000
 MOST_TARGETS = 6
@@ -27,33 +22,25 @@ def numbers_of(y: Any, predicted: np.ndarray) -> np.ndarray | None:
     """The true numbers, one column for each target."""
     if y is None:
         return None
-    true = np.asarray(y, np.float64)
-    true = true[:, None] if true.ndim == 1 else true
+    true = _columns(y)
     if true.shape != predicted.shape:
         raise InputError(f"y has the shape {true.shape}, expected {predicted.shape}: one row for each example")
     return true
 
 
 def figures(true: np.ndarray, predicted: np.ndarray, trained: np.ndarray | None) -> tuple[list[Figure], str]:
-    """R2 and errors, with those of the mean beside them; of several targets, the mean over them."""
+    """R2 and errors of the model and of the mean as a baseline, averaged over targets."""
     guess = np.tile((true if trained is None else trained).mean(axis=0), (len(true), 1))
     pair = {"this model": predicted, "always the mean": guess}
     shown = []
     if len(true) > 1:
         r2 = {name: float(r2_score(true, values)) for name, values in pair.items()}
-        bars = [Bar(name, f"{value:.3f}", min(1.0, max(0.0, value))) for name, value in r2.items()]
-        shown.append(Figure("R²", f"{r2['this model']:.3f}", bars, "1 is perfect, 0 as good as the mean"))
+        shown.append(Figure.of("R²", r2, "1 is perfect, 0 as good as the mean"))
     for name, measure in (("Mean absolute error", mean_absolute_error), ("Root mean squared error", _root)):
         errors = {other: float(measure(true, values)) for other, values in pair.items()}
-        most = max(errors.values()) or 1.0
-        bars = [Bar(other, f"{value:.4g}", value / most) for other, value in errors.items()]
-        shown.append(Figure(name, f"{errors['this model']:.4g}", bars, "less is better"))
-    note = (
-        ""
-        if trained is not None
-        else "The mean is that of these examples; with train=(X, y) that of the training ones."
-    )
-    return shown, note
+        shown.append(Figure.of(name, errors, "less is better", ".4g", max(errors.values()) or 1.0))
+    note = "The mean is that of these examples; with train=(X, y) that of the training ones."
+    return shown, note if trained is None else ""
 
 
 def _root(true: np.ndarray, predicted: np.ndarray) -> float:
@@ -80,26 +67,17 @@ def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
             "distribution of errors", axis_of("predicted minus true", error[at].tolist()), axis_of("share of examples", [0.0, 1.0]),
             [Line("model", error[at].tolist(), share)],
         )  # fmt: skip
-        panels.append(
-            Panel(
-                f"target {t}",
-                [
-                    (f"Predicted against true; the diagonal is perfect{some}", drawn),
-                    ("Share of examples with at most this error", spread),
-                ],
-            )
-        )
+        captions = f"Predicted against true; the diagonal is perfect{some}", "Share of examples with at most this error"
+        panels.append(Panel(f"target {t}", list(zip(captions, (drawn, spread), strict=True))))
     return panels
 
 
 def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, source: Source) -> Content:
     """The content of a report with errors, plots and examples of a regressor."""
-    predicted = np.asarray(task.model.predict(X), np.float64)
-    predicted = predicted[:, None] if predicted.ndim == 1 else predicted
+    predicted = _columns(task.model.predict(X))
     true = numbers_of(y, predicted)
     if true is not None:
-        trained = None if train is None or train[1] is None else np.asarray(train[1], np.float64)
-        trained = trained[:, None] if trained is not None and trained.ndim == 1 else trained
+        trained = None if train is None or train[1] is None else _columns(train[1])
         shown, note = figures(true, predicted, trained)
         content = replace(content, figures=shown, figures_note=note, curves=scatter(true, predicted))
         content = replace(content, curves_title="Predicted and true values", legend=LEGEND)
@@ -120,11 +98,15 @@ def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, so
 
     confidence = -error if true is not None else np.abs(predicted - predicted.mean(axis=0)).max(axis=1)
     rows = choose(error if true is not None else None, confidence, source.most)
-    which = "the most unusual and the most usual predictions"
-    if true is not None:
-        which = "the largest and the smallest errors"
-    content = with_examples(content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, which)
+    which = "most unusual and the most usual predictions" if true is None else "largest and the smallest errors"
+    drawn = drawn_for(task.model, X, wanted)
+    content = with_examples(content, task.model, X, source, rows, drawn, said, f"the {which}")
     return replace(content, known=true is not None)
+
+
+def _columns(numbers: Any) -> np.ndarray:
+    """One column for each target."""
+    return np.asarray(numbers, np.float64).reshape(len(numbers), -1)
 
 
 def _numbers(values: np.ndarray) -> str:

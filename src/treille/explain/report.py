@@ -1,22 +1,31 @@
 """The report of a model: how good it is, what made its decisions, and how it was trained, on one page."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import replace
+from math import isfinite
 from shlex import quote
 from typing import Any
 
+import numpy as np
+from markupsafe import Markup
+
 from treille.data import Strings
 from treille.data.aligned import leaf_batches
-from treille.explain import training_report
-from treille.explain.outputs import listed_examples, size_of
-from treille.explain.page import Content, Page
-from treille.explain.shown_examples import MOST
+from treille.data.format import count, seconds, visible, visible_label
+from treille.explain.examples import listed_examples, sample, size_of, some_of
+from treille.explain.page import Content, Feature, Page, Panel, Source
+from treille.explain.plots import Line, axis_of, plot
 from treille.explain.tasks import Task
 from treille.io.errors import InputError
+from treille.kernels.parse import format_kernel
+from treille.solvers.report import check_outcome
 
+MOST_FEATURES, FEWEST, ALL_FEATURES = 40, 10, 240  # of a class, and of all together: joining n-grams takes time
+MOST_FRAGMENTS = 20
+MOST_READ = 1_000  # examples in which features are looked for
+MOST_CLASSES = 40
+SPREAD = 8  # from this ratio on, the objective is shown on a logarithmic axis
 TOO_GOOD = "These are the training examples: the figures are too good. Examples that the model has not seen show how good it is."
 NO_DATA = (
     "There are no examples: this page shows what the model itself knows. Give examples for scores and explanations: "
@@ -24,24 +33,10 @@ NO_DATA = (
 )
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where the examples of a report come from, and what else the page says about them."""
-
-    data: str = ""  # the file
-    how: str = ""  # how the examples were held out
-    training: bool = False  # whether the model was trained on these examples
-    names: Sequence[str] | None = None  # of the examples
-    model: str = "model.treille"  # the model's file, for the commands
-    warnings: Sequence[str] = ()
-    name: str = ""  # of this part, on a page of several models
-    most: int = MOST  # examples
-
-
 def write_report(
     model: Any, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None, source: Source | None = None
 ) -> None:
-    """Writes the report of a fitted estimator to a file, see `KernelMachine.report`."""
+    """Writes the report of a fitted estimator to a file, see `SVC.write_report`."""
     content = report_content(model, X, y, train, source)
     Page(f"treille report: {content.title}", [content]).write(path)
 
@@ -54,20 +49,35 @@ def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Source
         raise InputError("y was given without X: give the examples, too")
     if X is None and train is not None:
         (X, y), source = train, replace(source, training=True)
-    X, task = listed_examples(X), model.task()
-    content = training_report.of_model(model, task, source.warnings, train[0] if train is not None else X)
-    content = replace(content, name=source.name, unit=task.unit, commands=commands(task, source.model))
+    X, task, name = listed_examples(X), model.task(), type(model).__name__
+    curves, curves_note = convergence(model.report_, model.tol)
+    heaviest, features_note = features(task, train[0] if train is not None else X)
+    trained = f"trained in {seconds(model.report_.seconds)}" if model.report_.seconds else "trained"
+    content = Content(
+        name=source.name,
+        title=f"{name}, {count(len(task.names), task.noun)}" if task.names else name,
+        kernel=format_kernel(model.plan_.kernel),
+        summary=sentence(trained),
+        banner=NO_DATA,
+        unit=task.unit,
+        convergence=curves,
+        convergence_note=curves_note,
+        features=heaviest,
+        features_note=features_note,
+        plan=plan(model),
+        warnings=[*source.warnings, *of_training(model, task)],
+        commands=commands(task, source.model),
+    )
     if X is None:
-        return replace(content, summary=sentence(content.summary), banner=NO_DATA)
+        return content
     n = size_of(X)
     if n == 0:
-        raise InputError(
-            f"there are no {task.unit}s: a report needs at least one, or None for a report of the model alone"
-        )
+        expected = "a report needs at least one, or None for a report of the model alone"
+        raise InputError(f"there are no {task.unit}s: {expected}")
     content = replace(
         content,
-        title=training_report.titled(task, source.data),
-        summary=sentence(task.counted(X), source.how, content.summary),
+        title=f"{name} on {source.data}" if source.data else content.title,
+        summary=sentence(task.counted(X), source.how, trained),
         banner=TOO_GOOD if source.training else "",
         data=_statistics(model, X, n),
     )
@@ -79,9 +89,8 @@ def checked_pair(train: Any) -> tuple[Any, Any] | None:
     if train is None:
         return None
     if not isinstance(train, (tuple, list)) or len(train) != 2:
-        raise InputError(
-            f"train is {type(train).__name__}, expected a pair (X, y) of training examples and their labels"
-        )
+        expected = "a pair (X, y) of training examples and their labels"
+        raise InputError(f"train is {type(train).__name__}, expected {expected}")
     return listed_examples(train[0]), train[1]
 
 
@@ -110,3 +119,91 @@ def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
     texts = kinds == {Strings} and isinstance(X, list)
     kind = Strings if texts else type(batch)
     return {"kind": kind.title, "examples": f"{n:,}"} | kind.summarise(X if texts else batch, 0, 80).fields
+
+
+def plan(model: Any) -> dict[str, str]:
+    """What was chosen and why, the parameters, and how training ended."""
+    chosen = dict(line.split(": ", 1) for line in str(model.plan_).splitlines() if ": " in line)
+    skipped = ("kernel", "n_jobs", "verbose", "templates")
+    values = {k: v for k, v in model.get_params(deep=False).items() if k not in skipped and v is not None}
+    chosen["parameters"] = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    report = model.report_
+    several = f", {count(len(report.per_class), 'problem')}" if report.per_class else ""
+    known = {"converged": "converged", "stream": "one pass over a stream"}
+    ended = known.get(report.status, f"stopped at {report.status}, not converged")
+    reached = f"relative duality gap {report.relative_gap:.1e} (tol {model.tol:g})"
+    if report.mistakes:  # a perceptron
+        reached = f"{sum(report.mistakes):,} mistakes, {report.mistakes[-1]:,} in the last epoch"
+    spent = f"{count(report.epochs, 'epoch')}, {seconds(report.seconds)}, seed {report.seed}"
+    return chosen | {"training": f"{ended}, {reached}{several}, {spent}"}
+
+
+def of_training(model: Any, task: Task) -> list[str]:
+    """Warnings that follow from the report of the solver."""
+    report = model.report_
+    with warnings.catch_warnings(record=True) as met:  # what `fit` issued, which a model file does not keep
+        warnings.simplefilter("always")
+        if report.status != "stream":
+            check_outcome(report, model.tol)
+    said = [str(warning.message) for warning in met]
+    if report.approximation_error > 0:
+        said.append(f"the space approximates the kernel: {report.approximation_error:.2g} of its trace was lost")
+    if task.n_features == 0:
+        said.append("no training example has a feature of this kernel, so the model cannot distinguish examples")
+    return said
+
+
+def convergence(report: Any, tol: float) -> tuple[Panel | None, str]:
+    """Primal and dual value over the seconds of training."""
+    points = [p for p in report.history if all(isfinite(v) for v in p)]
+    if len(points) < 2:
+        reason = "the solver has none, or the model was read from a file"
+        return None, f"The values during training were not recorded: {reason}."
+    times, primal, dual = (np.array(column, float) for column in zip(*points, strict=True))
+    log = float(dual[-1]) > 0 and float(primal.max()) > SPREAD * float(dual[-1])
+    kept = dual > 0 if log else np.full(len(dual), True)
+    values = [*primal.tolist(), *dual[kept].tolist()]
+    if log:
+        values = [v for v in values if v >= dual[-1] / SPREAD]
+    lines = [Line("model", times.tolist(), primal.tolist()), Line("other", times[kept].tolist(), dual[kept].tolist())]
+    x, y = axis_of("seconds", [0.0, *times.tolist()]), axis_of("objective", values, log)
+    drawn = plot("convergence", x, y, lines)
+    text = "Primal value, from above, and dual value, from below; the optimum is between them"
+    return Panel("", [(text, drawn), *_gaps(times, primal, dual, report, tol)]), ""
+
+
+def _gaps(times: np.ndarray, primal: np.ndarray, dual: np.ndarray, report: Any, tol: float) -> list[tuple[str, Markup]]:
+    """A plot of the relative gap over the seconds, with the tolerance as a line."""
+    gaps = (primal - dual) / np.maximum(np.abs(primal), 1e-300)
+    kept = gaps > 0
+    if kept.sum() < 2 or not tol > 0:
+        return []
+    x, y = axis_of("seconds", [0.0, *times.tolist()]), axis_of("relative gap", [*gaps[kept].tolist(), tol], log=True)
+    asked = Line("diagonal", [0.0, float(times[-1])], [tol, tol])
+    drawn = plot("relative gap", x, y, [asked, Line("model", times[kept].tolist(), gaps[kept].tolist())])
+    return [(f"Their relative distance, at the end {report.relative_gap:.1e}; the dashed line is tol, {tol:g}", drawn)]
+
+
+def features(task: Task, examples: Any = None) -> tuple[dict[str, list[Feature]], str]:
+    """The features with the largest weights, by class or target, and a note. `examples` show where they occur."""
+    if task.features is None:
+        top = _named(task.fragments(MOST_FRAGMENTS))
+        return top, "The tree fragments with the largest weights in favour of each class." if top else task.no_weights
+    some = None if examples is None else some_of(examples, sample(size_of(examples), MOST_READ))
+    most = min(MOST_FEATURES, max(FEWEST, ALL_FEATURES // max(1, len(task.names))))
+    shown = _named(task.top_features(most, merge=True, examples=some))
+    note = task.about_weights
+    if any(each.documents is not None for found in shown.values() for each in found):
+        note += f" Occurrences are those in {count(size_of(some), 'example')}."
+    if len(shown) > MOST_CLASSES:
+        note += f" The first {MOST_CLASSES} of {len(shown)} classes."
+        shown = dict(list(shown.items())[:MOST_CLASSES])
+    return shown, f"{note} {task.n_features:,} features have a weight in all."
+
+
+def _named(top: dict[str, list[Any]]) -> dict[str, list[Feature]]:
+    return {visible_label(name): [_feature(*each) for each in found] for name, found in top.items()}
+
+
+def _feature(name: str, weight: float, documents: int | None = None, place: str | None = None) -> Feature:
+    return Feature(visible(name), weight, documents, visible(place or "", blanks=False))

@@ -133,7 +133,5 @@ def describe(summed: dict[str, dict[str, float]], positive: str | None) -> str:
     "accuracy 0.9500 ± 0.0100, F1 of 'spam' 0.9000 ± 0.0200"
     """
     names = {"accuracy": "accuracy", "macro_f1": "macro F1", "f1": f"F1 of {positive!r}"}
-    shown = {
-        name: f"{v['mean']:.4f}" + (f" ± {v['spread']:.4f}" if "spread" in v else "") for name, v in summed.items()
-    }
-    return ", ".join(f"{names[name]} {value}" for name, value in shown.items())
+    spreads = {name: f" ± {v['spread']:.4f}" if "spread" in v else "" for name, v in summed.items()}
+    return ", ".join(f"{names[name]} {v['mean']:.4f}{spreads[name]}" for name, v in summed.items())

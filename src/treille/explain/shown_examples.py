@@ -1,27 +1,22 @@
 """Which examples a report shows, and how: highlighted with the contributions of their parts."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
-from treille.data.format import clipped, count, visible
+from treille.data.format import count
+from treille.explain.examples import size_of, some_of
 from treille.explain.explanation import Explained, Explanation
-from treille.explain.outputs import size_of, some_of
-from treille.explain.page import Content, Example, Highlight
+from treille.explain.highlighting import bars
+from treille.explain.page import Content, Example, Highlight, Source
 from treille.explain.support import example_name
 from treille.io.errors import InputError
 
-if TYPE_CHECKING:
-    from treille.explain.report import Source
-
-MOST = 200  # examples in a report
 MOST_BYTES = 4_000_000  # of all highlights together
 MOST_PARTS = 4_000  # of an example that is highlighted; of a longer one, the largest contributions are listed
 MOST_SECONDS = 10.0  # of explaining and highlighting
@@ -36,7 +31,7 @@ Said = Callable[[int], tuple[str, str | None, bool | None, str, float, float]]
 Drawn = Callable[[int, Any | None], list[Highlight]]  # the highlights of a row with its explanation, if it has one
 
 
-def choose(error: np.ndarray | None, confidence: np.ndarray, most: int = MOST) -> np.ndarray:
+def choose(error: np.ndarray | None, confidence: np.ndarray, most: int) -> np.ndarray:
     """The rows to show: errors, the largest first, confident and uncertain ones in turn, two errors for each of the others.
 
     >>> choose(np.array([-3.0, 2.0, -1.0, -2.0]), np.array([3.0, 2.0, 1.0, 2.0]), 3).tolist()
@@ -106,15 +101,9 @@ def highlight(found: Explanation, label: Any) -> Markup:
         return Markup('<p class="empty">(empty: the score is the intercept)</p>')
     if len(found.names) <= MOST_PARTS:
         return Markup(DRAWING.sub(_scaled, found.html(label)))
-    parts = found.parts(label, LISTED)
-    rows = Markup("").join(
-        Markup('<li><span class="{}">{:+.3g}</span> {}</li>').format(
-            "gain" if part.contribution > 0 else "loss", part.contribution, clipped(visible(part.name), 80)
-        )
-        for part in parts
-    )
-    head = f"{count(len(found.names), 'part')}, too many to highlight; the {len(parts)} that contribute most:"
-    return Markup('<p class="empty">{}</p><ul class="parts">{}</ul>').format(head, rows)
+    head = f"{count(len(found.names), 'part')}, too many to highlight; those that contribute most:"
+    listed = Markup(bars(found.parts(label), count=LISTED))
+    return Markup('<p class="empty">{}</p><div class="highlighted">{}</div>').format(head, listed)
 
 
 def _scaled(match: re.Match[str]) -> str:

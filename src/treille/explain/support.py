@@ -1,7 +1,5 @@
 """The shares of support examples in a score, for models that keep examples instead of weights of features."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -35,10 +33,6 @@ class SupportShares:
         """beta_i k(x_i, x): one row per support example, one column per function."""
         return self.coefficients * self.values[:, None]
 
-    def names(self) -> list[str]:
-        """The support examples, shortened."""
-        return [example_name(self.support, i) for i in range(len(self.support))]
-
     def examples(self, function: int) -> list[SupportExample]:
         """The support examples, those with the largest shares in a function first."""
         shares = self.shares()
@@ -47,7 +41,7 @@ class SupportShares:
 
 
 def support_shares(functions: DecisionFunctions, batch: Batch, n_jobs: int | None = None) -> list[SupportShares] | None:
-    """Of every example of a batch; None for functions that are weights of features."""
+    """The shares for every example of a batch; None for functions that are weights of features."""
     if not isinstance(functions, KernelFunctions):
         return None
     values = functions.kernel.gram(batch, functions.support, n_jobs)

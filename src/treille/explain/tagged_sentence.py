@@ -1,14 +1,13 @@
 """Explanations of tagged sentences: what the features of each token contributed to the score of its tag."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from treille.explain.display import Shown
-from treille.explain.explanation import Explained, Explanation, Part
+from markupsafe import Markup
+
+from treille.explain.explanation import Explained, Explanation, Part, Shown
 from treille.explain.highlighting import MOST_BARS, highlighted_sentence
 from treille.tagging import TokenFeatures
 
@@ -85,6 +84,4 @@ class TaggedSentence(Explained, Sequence[Decision]):
         return {"tags": self.predicted, "tokens": [decision.as_dict() for decision in self.decisions]}
 
     def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
-        from markupsafe import Markup
-
         return Shown(name, Markup(self.html()))

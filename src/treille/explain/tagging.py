@@ -1,20 +1,18 @@
 """The report of a tagger: scores of chunks, confused tags, and sentences with their errors."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from treille.data.alphabet import align
 from treille.data.format import class_counts, count, shares, visible, visible_label
-from treille.explain.classification import confusion
+from treille.explain.classification import class_row, confusion
 from treille.explain.highlighting import highlighted_sentence
-from treille.explain.page import Bar, Cell, Content, Feature, Figure, Highlight, Table
+from treille.explain.page import Content, Feature, Figure, Highlight, Source, Table
 from treille.explain.scores import measure
 from treille.explain.shown_examples import with_examples
 from treille.explain.tagged_sentence import TaggedSentence
@@ -22,9 +20,6 @@ from treille.explain.tasks import Tagging
 from treille.io.errors import InputError
 from treille.tagging import Sentences, chunk_scores
 from treille.tagging.sentences import Column, one_column
-
-if TYPE_CHECKING:
-    from treille.explain.report import Source
 
 MOST_SENTENCES = 100
 MOST_FEATURES = 40
@@ -56,22 +51,19 @@ def _scored(
         chunks = chunk_scores(true, predicted)
         values = {"this model": chunks.f1} | {name: chunk_scores(true, each).f1 for name, each in others.items()}
         note = f"precision {chunks.precision:.3f}, recall {chunks.recall:.3f}, as conlleval computes them"
-        figures.append(_figure("F1 of chunks", values, note))
-        each = [(name, s.precision, s.recall, s.f1, s.n_true, s.n_predicted) for name, s in chunks.types.items()]
+        figures.append(Figure.of("F1 of chunks", values, note))
+        each = [(name, s.precision, s.recall, s.f1, (s.n_true, s.n_predicted)) for name, s in chunks.types.items()]
     else:
         guessed = Counter(b)
-        each = [(name, s.precision, s.recall, s.f1, s.support, guessed[name]) for name, s in tags.per_class.items()]
+        each = [(name, s.precision, s.recall, s.f1, (s.support, guessed[name])) for name, s in tags.per_class.items()]
     rights = {name: float(np.mean(texts_of(other) == a)) for name, other in others.items()}
     note = f"{int((a == b).sum()):,} of {len(a):,} right"
-    figures.append(_figure("Accuracy of tags", {"this model": tags.accuracy} | rights, note))
+    figures.append(Figure.of("Accuracy of tags", {"this model": tags.accuracy} | rights, note))
     whole = errors_of(true, predicted)[np.diff(true.offsets) > 0] == 0
     note = f"{int(whole.sum()):,} of {len(whole):,}"
-    figures.append(_figure("Sentences without error", {"this model": float(whole.mean())}, note))
+    figures.append(Figure.of("Sentences without error", {"this model": float(whole.mean())}, note))
     compare = "With train=(X, y) or --train FILE, also compared with the most frequent tag of each word."
-    rows = [
-        [Cell(visible_label(name)), *(Cell(f"{v:.3f}", v) for v in values), Cell(f"{t:,}", t), Cell(f"{p:,}", p)]
-        for name, *values, t, p in each
-    ]
+    rows = [class_row(name, values, sizes) for name, *values, sizes in each]
     kind = "chunk" if of_chunks else "tag"
     return replace(
         content,
@@ -85,13 +77,8 @@ def _scored(
     )
 
 
-def _figure(name: str, values: dict[str, float], note: str) -> Figure:
-    bars = [Bar(other, f"{value:.3f}", value) for other, value in values.items()]
-    return Figure(name, f"{values['this model']:.3f}", bars, note)
-
-
 def _baselines(sentences: Sentences, true: Sentences, train: Any) -> dict[str, Sentences]:
-    """Other taggings: with training sentences, the most frequent tag of each word; the most frequent of all."""
+    """Taggings by baselines: the most frequent tag and, with training sentences, the most frequent tag of each word."""
     others = {}
     tags = texts_of(true if train is None else one_column(train[1], "tag"))
     most = Counter(sorted(tags)).most_common(1)[0][0]
@@ -128,7 +115,7 @@ def _with_sentences(
     """The sentences with most errors, and some without."""
     lengths = np.diff(predicted.offsets)
     wrong = np.zeros(len(sentences), int) if true is None else errors_of(true, predicted)
-    order = np.lexsort((np.arange(len(wrong)), -wrong))
+    order = np.argsort(-wrong, kind="stable")
     n_wrong = min(int((wrong > 0).sum()), MOST_SENTENCES * 3 // 4)
     right = np.flatnonzero((wrong == 0) & (lengths > 0))[: MOST_SENTENCES - n_wrong]
     totals = defaultdict[str, Counter[str]](Counter)

@@ -10,17 +10,16 @@ from scipy.special import log_expit, logsumexp
 
 from treille.data import Batch
 from treille.data.format import count, listed, visible_label
-from treille.explain.outputs import label_name, size_of
+from treille.explain.examples import label_name, size_of
 from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.spaces.functions import LinearFunctions
 from treille.tagging import Sentences
-from treille.tagging.templates import described, template_texts
+from treille.tagging.templates import described
 
 if TYPE_CHECKING:
     from treille.explain.explanation import Explained
-    from treille.explain.page import Content
-    from treille.explain.report import Source
+    from treille.explain.page import Content, Source
 
 SINGULAR = {"labels": "label", "values": "value"}
 
@@ -66,6 +65,11 @@ class Task(ABC):
         functions = self.model.functions_
         return functions.features if isinstance(functions, LinearFunctions) else None
 
+    @property
+    def n_features(self) -> int | None:
+        """How many features have weights; None for a kernel without explicit features."""
+        return None if self.features is None else self.features.n_features
+
     def top_features(self, count: int, merge: bool = False, examples: Any = None) -> dict[str, list[Any]]:
         """Names and weights of the features with the largest weights, by class or target; overlapping n-grams may be joined."""
         if self.features is None:
@@ -82,13 +86,13 @@ class Task(ABC):
 
     def facts(self) -> tuple[dict[str, str], dict[str, Any]]:
         """What `treille inspect` says about the model: texts by field, and JSON values."""
-        model, features = self.model, self.features
+        model = self.model
         kept, of_what = model.functions_.sizes().split(" ", 1)
         fields = {"reads": ", ".join(f"{name}: {value}" for name, value in model.reading_.items())}
         fields["classes"] = listed([visible_label(name) for name in self.names], 20)
         fields[of_what.split()[0]] = f"{kept} with weight"
         values = {"alphabet": model.reading_.get("alphabet"), "reading": model.reading_, "classes": self.names}
-        return fields, values | {"features": None if features is None else features.n_features}
+        return fields, values | {"features": self.n_features}
 
     @abstractmethod
     def answers(self, X: Any) -> dict[str, list[Any]]:
@@ -254,16 +258,15 @@ class Tagging(Task):
     def facts(self) -> tuple[dict[str, str], dict[str, Any]]:
         features, n = self.model.features_, self.model.features_.n_columns
         columns = [*("word", "pos")[:n], *(f"x{j}" for j in range(2, n))]
+        reads = f"columns of tokens: {', '.join(columns)}"
         fields = {
-            "reads": "features of tokens, as CRFsuite does"
-            if features.reads_items
-            else f"columns of tokens: {', '.join(columns)}",
+            "reads": "features of tokens, as CRFsuite does" if features.reads_items else reads,
             "tags": f"{listed([visible_label(tag) for tag in self.names], 20)}: {self.scheme}",
             "features": self.token_features,
             "sizes": self.model.plan_.sizes,
         }
         values = {"columns": n, "classes": self.names, "scheme": self.model.own_scheme_}
-        values |= {"templates": template_texts(features.templates), "features": features.n_features}
+        values |= {"templates": list(map(str, features.templates)), "features": features.n_features}
         return fields, values
 
     def counted(self, X: Any) -> str:

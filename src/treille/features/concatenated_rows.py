@@ -49,7 +49,7 @@ class ConcatenatedRows(CountableRows, DivisibleRows, StoredRows):
 
     @property
     def n_features(self) -> int:
-        """Number of features of all parts."""
+        """Number of features."""
         return sum(part.n_features for part in self.parts)
 
     @property
@@ -130,17 +130,9 @@ class CenteredRows(WeighableRows, StoredRows):
     kept: np.ndarray | None = None
 
     @classmethod
-    def of(cls, rows: Rows, mean: np.ndarray, threads: int) -> CenteredRows:
+    def of(cls, rows: Rows, mean: np.ndarray, threads: int, kept: np.ndarray | None = None) -> CenteredRows:
         """Rows minus the mean."""
-        return cls(rows, mean, np.ones(len(rows)), rows.matvec(mean[:, None], threads)[:, 0])
-
-    def keeping(self, ids: np.ndarray | None) -> CenteredRows:
-        """Only the features `ids`; None: all."""
-        return replace(self, kept=ids)
-
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        return (self,)
+        return cls(rows, mean, np.ones(len(rows)), rows.matvec(mean[:, None], threads)[:, 0], kept)
 
     def center(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What is subtracted, for the core."""
@@ -184,7 +176,6 @@ class CenteredRows(WeighableRows, StoredRows):
 
     @property
     def sparse(self) -> Rows:
-        """The rows before the mean is subtracted."""
         return self.rows
 
     def lengths(self) -> np.ndarray:

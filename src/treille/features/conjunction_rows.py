@@ -38,10 +38,6 @@ class ConjunctionRows(MatrixRows):
     sq_norms: np.ndarray
 
     @property
-    def parts(self) -> tuple[Any, ...]:
-        return (self,)
-
-    @property
     def n_features(self) -> int:
         """Number of features."""
         return len(self.patterns)
@@ -103,11 +99,6 @@ class ConjunctionRows(MatrixRows):
             return self.matvec(self.written(i, i + 1).rmatvec(np.ones((1, 1))))[:, 0]
 
         return row
-
-    @property
-    def sparse(self) -> ConjunctionRows:
-        """As of `CenteredRows`: these rows."""
-        return self
 
     def refusal(self, ability: Any) -> InputError:
         return InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ class Contributions:
         return cls.of(batch, values)
 
     @classmethod
-    def of_each(cls, batch: Batch, n_functions: int, one: Callable[[Batch], Contributions]) -> Contributions:
+    def of_each(cls, batch: Batch, n_functions: int, one: Callable[[Any], Contributions]) -> Contributions:
         """Of the examples one by one, each as a batch of its own."""
         leaves = [leaf for _, leaf in leaf_batches(batch)]
         shares: Shares = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,7 +29,7 @@ class DenseRows(StoredRows):
 
     @property
     def n_features(self) -> int:
-        """Number of columns."""
+        """Number of features."""
         return self.values.shape[1]
 
     @property
@@ -40,10 +39,6 @@ class DenseRows(StoredRows):
     @property
     def nbytes(self) -> int:
         return self.values.nbytes
-
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        return (self,)
 
     def diag(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.values, self.values)

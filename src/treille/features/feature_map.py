@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treille.data import Batch
 from treille.features.contributions import Contributions
 from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
@@ -65,7 +64,7 @@ class FeatureMap(ABC):
         """Number of features; ids are 0 .. n_features - 1."""
 
     @abstractmethod
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
         """Rows of new examples. Parts outside the fitted features have no entry, but count in the squared norms."""
 
     @abstractmethod
@@ -80,15 +79,15 @@ class FeatureMap(ABC):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model file stores: JSON values, and arrays. ``Kernel.load_features`` is the inverse."""
 
-    def row_products(self, weights: np.ndarray) -> Callable[[Batch, int | None], np.ndarray]:
+    def row_products(self, weights: np.ndarray) -> Callable[[Any, int | None], np.ndarray]:
         """A function that multiplies the rows of new examples by weights, one row per feature."""
 
-        def multiply(batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        def multiply(batch: Any, n_jobs: int | None = None) -> np.ndarray:
             return self.transform(batch, n_jobs).matvec(weights, effective_n_jobs(n_jobs))
 
         return multiply
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
         """The features `ids`, and those without which the norms of new examples would change, in increasing order."""
         return ids
 
@@ -115,33 +114,52 @@ class FeatureMap(ABC):
 
 
 class ExplainingMap(FeatureMap):
-    """Features whose values are sums over parts of an example, such as the symbols of a sequence."""
+    """Features whose values are sums over parts of an example, such as the symbols of a sequence.
+
+    >>> from treille.kernels import NGram
+    >>> features, _ = NGram(1).fit_features(NGram(1).batch(["ab"]))
+    >>> features.contributions(NGram(1).batch(["aab"]), np.array([[0.5], [1.0]])).sums().tolist()
+    [[2.0]]
+    """
 
     lacking = "do not report where they occur: NGram does"
 
     @abstractmethod
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         """What each part of the examples adds to ``transform(batch) @ weights``, one row of weights per feature."""
 
-    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+    def contributor(self, weights: np.ndarray) -> Callable[[Any, int | None], Contributions]:
         """A function that returns the contributions for these weights: what depends on the weights alone is computed once."""
         return lambda batch, n_jobs: self.contributions(batch, weights, n_jobs)
 
 
 class LocatingMap(ExplainingMap):
-    """Features that occur at positions of an example."""
+    """Features that occur at positions of an example.
+
+    >>> from treille.kernels import NGram
+    >>> features, _ = NGram(2).fit_features(NGram(2).batch(["ab"]))
+    >>> features.occurrences(NGram(2).batch(["aab"])).covered(0).tolist()
+    [1, 2]
+    """
 
     @abstractmethod
-    def occurrences(self, batch: Batch) -> Occurrences:
+    def occurrences(self, batch: Any) -> Occurrences:
         """Where the features occur in the examples. The values of a feature's occurrences sum to its value in the row."""
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         """The weight of a feature is shared equally among the parts that each of its occurrences covers."""
         return Contributions.of_occurrences(batch, self.occurrences(batch), weights)
 
 
 class MergingMap(FeatureMap):
-    """Features of parts of a data set that merge to those of all of it."""
+    """Features of parts of a data set that merge to those of all of it.
+
+    >>> from treille.kernels import NGram
+    >>> a, b = (NGram(1).fit_features(NGram(1).batch([text]))[0] for text in ("ab", "cb"))
+    >>> both, ids_a, ids_b = a.merge(b)
+    >>> [both.name(i) for i in range(3)], ids_a.tolist(), ids_b.tolist()
+    (['a', 'b', 'c'], [0, 1], [2, 1])
+    """
 
     lacking = "cannot be merged with others: their map does not provide merge; fit on all examples"
 
@@ -154,12 +172,6 @@ class MergingMap(FeatureMap):
         set and merged have the features of a map fitted on all of it, up to numbering; the rows of a part are the same with the
         ids replaced. A map of another kernel, unit or kind of data is refused; so are features that depend on all examples, by a
         `DependentFeaturesError`.
-
-        >>> from treille.kernels import NGram
-        >>> a, b = (NGram(1).fit_features(NGram(1).batch([text]))[0] for text in ("ab", "cb"))
-        >>> both, ids_a, ids_b = a.merge(b)
-        >>> [both.name(i) for i in range(3)], ids_a.tolist(), ids_b.tolist()
-        (['a', 'b', 'c'], [0, 1], [2, 1])
         """
 
     def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
@@ -171,7 +183,12 @@ class MergingMap(FeatureMap):
 
 
 class StringMap(FeatureMap):
-    """Features that are strings of symbols, which tries and automata can store."""
+    """Features that are strings of symbols, which tries and automata can store.
+
+    >>> from treille.kernels import NGram
+    >>> NGram(2).fit_features(NGram(2).batch(["aab"]))[0].strings().symbols.tolist()
+    [0, 0, 0, 1]
+    """
 
     lacking = "are not strings of symbols: a trie or an automaton needs features such as those of NGram or Gappy"
 
@@ -186,6 +203,41 @@ class StringMap(FeatureMap):
     def has_strings(self) -> bool:
         """Whether all features are strings; those of some kernels are for some parameters only."""
         return True
+
+
+class CoreMap(FeatureMap):
+    """Features that an object of the core holds. ``kernel.map_of(parts, *names)`` makes the map from arrays and names."""
+
+    kernel: Any
+    features: Any  # of the core
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[Any, ...]:
+        """What the map has beside the kernel and its arrays, such as alphabets."""
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    def parts(self, ids: np.ndarray | None = None) -> Any:
+        """The arrays of the features `ids`; None: of all."""
+        ids = np.arange(self.n_features) if ids is None else ids
+        return self.features.parts(np.ascontiguousarray(ids, np.int64))
+
+    def name(self, id: int) -> str:
+        check_id(id, self.n_features)
+        return self.feature_name(id)
+
+    @abstractmethod
+    def feature_name(self, id: int) -> str:
+        """The name of a feature that exists."""
+
+    def restrict(self, ids: np.ndarray) -> Any:
+        return self.kernel.map_of(self.parts(ids), *self.names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.kernel.map_of, (self.parts(), *self.names)
 
 
 def check_id(id: int, n_features: int) -> None:

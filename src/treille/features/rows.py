@@ -83,7 +83,13 @@ class FeatureRows(ABC):
 
 
 class WeighableRows(FeatureRows):
-    """Rows whose columns may have weights."""
+    """Rows whose columns may have weights.
+
+    >>> import treille
+    >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
+    >>> rows.weighted(np.array([2.0, 0.5])).to_csr().toarray().tolist()
+    [[2.0, 1.0], [2.0, 0.0]]
+    """
 
     lacking = "weights of features"
 
@@ -92,11 +98,6 @@ class WeighableRows(FeatureRows):
         """Every column times its weight: phi_z(x) becomes ``column_weights[z] * phi_z(x)``. Entries are not copied.
 
         Squared norms are recomputed from the stored values. Parts of an example outside the fitted features get weight `unseen`.
-
-        >>> import treille
-        >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
-        >>> rows.weighted(np.array([2.0, 0.5])).to_csr().toarray().tolist()
-        [[2.0, 1.0], [2.0, 0.0]]
         """
 
     def weighted_by_problem(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> FeatureRows:
@@ -107,7 +108,13 @@ class WeighableRows(FeatureRows):
 
 
 class CountableRows(WeighableRows):
-    """Rows whose features occur in some examples only."""
+    """Rows whose features occur in some examples only.
+
+    >>> import treille
+    >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
+    >>> rows.frequencies(np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
+    [[2.0, 1.0], [1.0, 0.0]]
+    """
 
     lacking = "frequencies of features"
 
@@ -116,16 +123,16 @@ class CountableRows(WeighableRows):
         """In how many rows each feature occurs: one row per feature, one column for each column of `groups`.
 
         ``groups[i, g]`` is 1 where row i is counted in group g, else 0.
-
-        >>> import treille
-        >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
-        >>> rows.frequencies(np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
-        [[2.0, 1.0], [1.0, 0.0]]
         """
 
 
 class DivisibleRows(FeatureRows):
-    """Rows of which some may be taken."""
+    """Rows of which some may be taken.
+
+    >>> import treille
+    >>> treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"]).taken(np.array([1])).diag().tolist()
+    [1.0]
+    """
 
     lacking = "some of their rows"
 
@@ -135,14 +142,24 @@ class DivisibleRows(FeatureRows):
 
 
 class MatrixRows(FeatureRows):
-    """Rows in memory that are one matrix, the same for all problems."""
+    """Rows in memory that are one matrix, the same for all problems.
+
+    >>> import treille
+    >>> treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"]).gram(None, threads=1).tolist()
+    [[5.0, 1.0], [1.0, 1.0]]
+    """
 
     lacking = "a kernel matrix"
 
     @property
-    @abstractmethod
     def parts(self) -> tuple[Any, ...]:
         """The rows that these concatenate; feature ids of a part follow those of the parts before it."""
+        return (self,)
+
+    @property
+    def sparse(self) -> FeatureRows:
+        """The rows before a mean is subtracted, as in centred rows; otherwise these rows."""
+        return self
 
     @abstractmethod
     def gram(self, other: Any, threads: int) -> np.ndarray:
@@ -158,7 +175,12 @@ class MatrixRows(FeatureRows):
 
 
 class StoredRows(MatrixRows):
-    """Rows whose values may be written as one sparse matrix."""
+    """Rows whose values may be written as one sparse matrix.
+
+    >>> import treille
+    >>> treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"]).to_csr().toarray().tolist()
+    [[1.0, 2.0], [1.0, 0.0]]
+    """
 
     lacking = "a sparse matrix, or the solver NormalEquations,"
 
@@ -228,10 +250,6 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         indptr, entries, code_bits, codebook, sq_norms = arrays
         return cls(indptr, entries, code_bits, codebook, np.ones(len(sq_norms)), sq_norms, n_features)
 
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        return (self,)
-
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
@@ -299,16 +317,11 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         own = None if self.column_weights is None else self.column_weights[ids]
         return ids, replace(self, entries=entries, n_features=len(ids), column_weights=own)
 
-    def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
-        """The rows with other values, unscaled, as the core takes them."""
-        arrays = (self.indptr, self.entries, self.code_bits, codebook, np.ones(len(self)))
-        return _core.CodedRows(*arrays, self.n_features, self.n_features)
-
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
         counts = np.empty((self.n_features, groups.shape[1]))
         flat = np.ascontiguousarray(groups, np.float64).ravel()
-        present = self._with_values(np.ones(len(self.codebook)))
-        _core.rmatvec(present, flat, groups.shape[1], counts.reshape(-1), threads)
+        present = replace(self, codebook=np.ones(len(self.codebook)), scale=np.ones(len(self)))
+        _core.rmatvec(present.coded(), flat, groups.shape[1], counts.reshape(-1), threads)
         return counts
 
     def written(self, threads: int = 1) -> Rows:
@@ -363,11 +376,6 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         rows = self.for_core()
         index = _core.GramIndex.of(rows, False)  # inverted, 8 bytes per entry
         return lambda i: index.row(rows, i)
-
-    @property
-    def sparse(self) -> Rows:
-        """As of `CenteredRows`: these rows."""
-        return self
 
     def lengths(self) -> np.ndarray:
         """How many features every example has."""

@@ -62,9 +62,7 @@ class ArcLines:
     def _state(self, line: int, text: str) -> int:
         number = whole(text)
         if not 0 <= number < MOST_STATES:
-            raise InputError(
-                f"{self.place(line)}: found the state {text[:40]!r}, expected a number, states numbered from 0"
-            )
+            raise InputError(f"{self.place(line)}: found the state {text[:40]!r}, expected a number from 0")
         if self.start < 0:
             self.start = number
         return number
@@ -72,68 +70,53 @@ class ArcLines:
     def _check_numbers(self) -> None:
         """Refuses state numbers with large gaps: memory is allocated for every number."""
         most = SPARSEST * (len(self.lines) + len(self.finals) + 1)
-        for line, *states in zip(self.lines, self.sources, self.targets, strict=True):
-            if max(states) > most:
-                raise InputError(
-                    f"{self.place(line)}: found the state '{max(states)}', expected states numbered from 0"
-                )
-        if max(self.finals, default=0) > most:
-            raise InputError(
-                f"{self.source}: found the final state {max(self.finals)}, expected states numbered from 0"
-            )
+        for line, *ends in zip(self.lines, self.sources, self.targets, strict=True):
+            if max(ends) > most:
+                raise InputError(f"{self.place(line)}: found the state '{max(ends)}', expected states numbered from 0")
+        if (last := max(self.finals, default=0)) > most:
+            raise InputError(f"{self.source}: found the final state {last}, expected states numbered from 0")
 
     def parts(
-        self,
-        inputs: Sequence[int],
-        outputs: Sequence[int],
-        input_symbols: Sequence[str] | None,
-        output_symbols: Sequence[str] | None,
-        semiring: str,
+        self, labels: Sequence[Sequence[int]], symbols: Sequence[Sequence[str] | None], semiring: str
     ) -> MachineParts:
-        """The machine with coded labels."""
+        """The machine with coded labels and symbols of its two sides, inputs and outputs."""
         self._check_numbers()
-        whole = (np.array(column, np.int32) for column in (self.sources, inputs, outputs, self.targets))
+        whole = (np.array(column, np.int32) for column in (self.sources, *labels, self.targets))
         sources, reads, writes, targets = whole
         arcs = (sources, reads, writes, np.array(self.weights, np.float64), targets)
         kept = {state: weight for state, weight in self.finals.items() if not math.isinf(weight)}
         finals = np.array(list(kept), np.int32), np.array(list(kept.values()), np.float64)
         n_states = 1 + max([self.start, *self.finals, int(targets.max(initial=-1)), int(sources.max(initial=-1))])
-        return MachineParts(self.start, n_states, *arcs, *finals, semiring, input_symbols, output_symbols, self.name)
+        return MachineParts(self.start, n_states, *arcs, *finals, semiring, symbols[0], symbols[1], self.name)
 
 
-def are_numbers(machines: Sequence[ArcLines], sides: Sequence[str]) -> bool | None:
-    """Whether the labels of these sides are numbers, all of them; None if there are no labels."""
-    words = [word for side in sides for machine in machines for word in getattr(machine, side)]
+def are_numbers(machines: Sequence[ArcLines], side: str) -> bool | None:
+    """Returns whether all labels of a side are numbers; None if there are no labels."""
+    words = [word for machine in machines for word in getattr(machine, side)]
     return all(map(str.isdecimal, words)) if words else None
 
 
 def coded(
-    machines: Sequence[ArcLines], sides: Sequence[str], symbols: Sequence[str] | None, numbers: bool | None = None
+    machines: Sequence[ArcLines], side: str, symbols: Sequence[str] | None, numbers: bool | None = None
 ) -> tuple[list[list[int]], Sequence[str] | None]:
-    """The labels of one side of several machines (of both sides if they share a table), and their symbols.
+    """The labels of one side of several machines, and their symbols.
 
     Words are looked up in `symbols`; with none given, numbers are labels as they are, and words get a table of their own.
     `numbers` says whether labels that were read before were numbers.
 
     >>> lines = ArcLines("a.txt", "")
     >>> lines.arc(1, "0", "1", "vine", "<eps>", 0.5)
-    >>> coded([lines], ["inputs"], None), coded([lines], ["outputs"], None)
+    >>> coded([lines], "inputs", None), coded([lines], "outputs", None)
     (([[1]], ['<eps>', 'vine']), ([[0]], ['<eps>']))
     """
-    written = [(machine, getattr(machine, side)) for side in sides for machine in machines]
-    if numbers is not False and are_numbers(machines, sides) is not False:
+    written = [(machine, getattr(machine, side)) for machine in machines]
+    if numbers is not False and are_numbers(machines, side) is not False:
         labels = [_numbers(machine, words, symbols) for machine, words in written]
         return labels, symbols if symbols is None else without_gaps(symbols)
     if numbers:
-        line, word, machine = next(
-            (line, word, machine)
-            for machine, words in written
-            for line, word in zip(machine.lines, words, strict=True)
-            if not word.isdecimal()
-        )
-        raise InputError(
-            f"{machine.place(line)}: found the word {word[:40]!r}, but numbers on the lines before: expected either"
-        )
+        each = ((m.place(line), word) for m, words in written for line, word in zip(m.lines, words, strict=True))
+        place, word = next((place, word) for place, word in each if not word.isdecimal())
+        raise InputError(f"{place}: found the word {word[:40]!r}, but numbers on the lines before: expected either")
     if symbols is None:
         coder = Coder()
         return [coder.labels(words) for _, words in written], coder.symbols()
@@ -163,7 +146,7 @@ def _looked_up(machine: ArcLines, words: Sequence[str], known: dict[str, int]) -
 
 
 def machine_lines(parts: MachineParts, sides: Sequence[list[str]], weights: list[Any], finals: list[Any]) -> list[str]:
-    """Lines of arcs and final states, those of the start first; none if the start leads nowhere, so that no string is accepted."""
+    """Lines of arcs and final states, the start first; none if the start leads nowhere, so that no string is accepted."""
     columns = (parts.sources.tolist(), parts.targets.tolist(), *sides, weights)
     rows = [(row[0], "\t".join(map(str, row))) for row in zip(*columns, strict=True)]
     rows += [(state, f"{state}\t{weight}") for state, weight in zip(parts.final_states.tolist(), finals, strict=True)]

@@ -1,9 +1,6 @@
 """Several files as one input: a folder, a glob such as `dev/*.lat.gz`, or an archive (.zip, .tar, .tar.gz)."""
 
-import bz2
 import glob
-import gzip
-import io
 import lzma
 import os
 import re
@@ -38,11 +35,6 @@ DAMAGED = (
     ValueError,
     *(NotImplementedError, RuntimeError, struct.error, IndexError, OverflowError),
 )
-PACKED: tuple[tuple[bytes, Callable[..., Any]], ...] = (
-    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
-    (b"BZh", bz2.BZ2File),
-    (b"\xfd7zXZ\0", lzma.LZMAFile),
-)
 IN_MEMORY = 1 << 24  # bytes of an unpacked archive
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
@@ -60,12 +52,6 @@ class Member:
         """The first bytes."""
         with self.open() as stream:
             return stream.read(HEAD)
-
-    @property
-    def data(self) -> bytes:
-        """All bytes."""
-        with self.open() as stream:
-            return stream.read()
 
     def text(self, encoding: str) -> Text:
         """The file as text."""
@@ -142,29 +128,18 @@ def _tarred(name: str) -> Iterator[tuple[str, Open]]:
     for entry in tar:
         if entry.isfile():
             budget.spend(entry.size if entry.issparse() else 0)
-            opened = partial(_extracted, tar, entry)
+            opened: Any = partial(tar.extractfile, entry)
             inside = f"{name}/{entry.name}"
             yield inside, partial(_member, opened, name, inside, budget)
 
 
-def _extracted(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
-    file = tar.extractfile(entry)
-    assert file is not None
-    return file
-
-
 def _unpacked(name: str, budget: Budget) -> IO[bytes]:
     """A tar file whose files can be read in any order: a compressed one is unpacked to memory or, if it is large, to disk."""
-    packed = open(name, "rb")  # noqa: SIM115 (returned if it is not compressed)
-    head = packed.read(6)
-    packed.seek(0)
-    opened = next((opened for magic, opened in PACKED if head.startswith(magic)), None)
-    if opened is None:
-        return packed
     spool: Any = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 (returned)
-    with packed, opened(packed) as stream:
-        while data := stream.read(HEAD):
-            budget.spend(len(data))
+    with Bytes(open(name, "rb"), name, budget) as packed:
+        if packed.plain_path is not None:
+            return open(name, "rb")
+        while data := packed.read(HEAD):
             try:
                 spool.write(data)
             except OSError as error:
@@ -178,32 +153,12 @@ def _unpacked(name: str, budget: Budget) -> IO[bytes]:
 
 def _member(opened: Callable[[], IO[bytes]], archive: str, name: str, budget: Budget) -> Bytes:
     with _naming(archive):
-        file = opened()
-    return Bytes(io.BufferedReader(_Checked(file, archive), 1 << 16), name, budget)
-
-
-class _Checked(io.RawIOBase):
-    """The bytes of a file in an archive; what is wrong with them raises an `InputError` that names the archive."""
-
-    def __init__(self, file: IO[bytes], archive: str):
-        self._source, self._archive = file, archive
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        with _naming(self._archive):
-            data = self._source.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self._source.close()
-        super().close()
+        return Bytes(opened(), name, budget, partial(_naming, archive))
 
 
 @contextmanager
 def _naming(archive: str) -> Iterator[None]:
+    """Lets an error in the bytes of an archive raise an `InputError` that names the archive."""
     try:
         yield
     except InputError:

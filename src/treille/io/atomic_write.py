@@ -1,6 +1,7 @@
 """Atomic writes: to a temporary file in the same folder, which is then renamed."""
 
 import contextlib
+import gzip
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -17,6 +18,12 @@ def atomic_write(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any]
     """
     with atomic_file(path, what) as file, saving(path, what):
         write(file)
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes, what: str) -> None:
+    """Writes a file atomically, compressed if its name ends in .gz."""
+    zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data
+    atomic_write(path, lambda file: file.write(zipped), what)
 
 
 @contextlib.contextmanager

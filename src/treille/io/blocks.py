@@ -26,25 +26,33 @@ class Limits:
         return Limits(max(self.examples, FIRST.examples), max(self.characters, FIRST.characters))
 
     def reached(self, examples: int, characters: int) -> bool:
-        """Whether a block of this size is full."""
+        """Returns whether a block of this size is full."""
         return examples >= self.examples or characters >= self.characters
 
 
 FIRST = Limits()
 
 
-def runs(items: Iterable[T], limits: Limits | None, size: Callable[[T], int]) -> Iterator[Iterable[T]]:
+def runs(
+    items: Iterable[T], limits: Limits | None, size: Callable[[T], int], missing: str = ""
+) -> Iterator[Iterable[T]]:
     """The items in blocks, the first of which is larger; without limits all in one, read as they are asked for.
 
     `size` counts characters. An error in an item is raised after the items before it were given, so that these can be used.
+    Without an item, `missing` is the message of an `InputError`.
 
     >>> list(runs("abc", Limits(2), len)), list(runs("", None, len))
     ([['a', 'b', 'c']], [])
     """
     rest = iter(items)
+    first = next(rest, None)
+    if first is None:
+        if missing:
+            raise InputError(missing)
+        return
+    rest = chain([first], rest)
     if limits is None:
-        for first in rest:
-            yield chain([first], rest)  # which leaves nothing for another turn
+        yield rest
         return
     limit, error = limits.of_first(), None
     while error is None:
@@ -67,7 +75,7 @@ def runs(items: Iterable[T], limits: Limits | None, size: Callable[[T], int]) ->
 
 
 def whole_lines(stream: Iterable[str]) -> Iterator[str]:
-    """Lines that end with LF, from those of a file, which may also end with CR.
+    """Joins the lines of a file that end with CR alone, so that all lines end with LF.
 
     >>> list(whole_lines(["a\\r", "b\\n", "c"]))
     ['a\\rb\\n', 'c']

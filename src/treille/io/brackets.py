@@ -29,17 +29,14 @@ def parse(texts: list[str], threads: int = 1, place: Callable[[int], str] = "ite
     return TreeParts(labels, parents, offsets, alphabet)
 
 
-def split(text: str) -> list[tuple[int, str]]:
-    """The trees of a text with the line each begins on. A tree may span several lines, and the next begins on a new line.
+def split_lines(lines: Iterable[str], size: int = 1 << 16) -> Iterator[tuple[int, str]]:
+    """The trees of a text, given as its lines, with the line each begins on; about `size` characters are read at a time.
 
-    >>> split("( (S\\n  (NP he)) )\\n\\n(S)\\n")
+    A tree may span several lines, and the next begins on a new line.
+
+    >>> list(split_lines(["( (S\\n", "  (NP he)) )\\n", "\\n", "(S)\\n"]))
     [(1, '( (S\\n  (NP he)) )'), (4, '(S)')]
     """
-    return list(split_lines([text]))
-
-
-def split_lines(lines: Iterable[str], size: int = 1 << 16) -> Iterator[tuple[int, str]]:
-    """The trees of a text, given as its lines, with the line each begins on; about `size` characters are read at a time."""
     rest, line, unread = b"", 1, iter(lines)
     while True:
         parts, n = list[str](), 0
@@ -66,7 +63,5 @@ def _encodable(texts: Iterable[str], place: Callable[[int], str]) -> list[str]:
             try:
                 text.encode()
             except UnicodeEncodeError as error:
-                raise InputError(
-                    f"{place(i)}, column {error.start + 1}: a lone surrogate, expected UTF-8 text"
-                ) from None
+                raise InputError(f"{place(i)}, column {error.start + 1}: a lone surrogate, expected UTF-8") from None
     return checked

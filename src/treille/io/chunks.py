@@ -6,10 +6,9 @@ from itertools import chain
 from typing import Any
 
 from .blocks import FIRST, Limits
-from .distinct import Distinct
 from .errors import InputError
 from .examples import Examples
-from .multi_file import Part, Size, emptied
+from .multi_file import Distinct, Part, Size, emptied
 from .parts import volume
 from .read import Path, ReadingPlan
 
@@ -26,7 +25,7 @@ def read_chunks(
 ) -> Iterator[Examples]:
     """The examples of files in chunks, with the options of `read`; one or two chunks are in memory at a time.
 
-    Together, the chunks are what `read` returns. Several files, the files of a folder and those of an archive come one after the
+    Together, the chunks are what `read` returns. Several files, and the files of folders and archives, come one after the
     other; small ones share a chunk. `source` is the file of a chunk, `place(i)` where example i is, `input` the name of all files.
 
     What depends on a whole file is decided on its first 10,000 examples, or 4 million characters, before any chunk is given:

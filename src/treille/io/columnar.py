@@ -9,8 +9,8 @@ from typing import Any
 from .blocks import Limits
 from .errors import InputError
 from .examples import Examples, Request
+from .fields import Records
 from .open import COMPRESSED, Bytes
-from .records import Records
 from .text_files import blocks_of
 
 TITLES = {"parquet": "Parquet", "arrow": "Arrow"}
@@ -67,9 +67,7 @@ def _batches(pa: Any, stream: Bytes, request: Request, limits: Limits | None) ->
     path = stream.plain_path if limits is not None else None
     with pa.OSFile(path) if path is not None else pa.BufferReader(stream.read()) as source:
         if request.format == "parquet":
-            file = parquet.ParquetFile(
-                source, pre_buffer=False
-            )  # which would read all row groups before the first batch
+            file = parquet.ParquetFile(source, pre_buffer=False)  # True reads all row groups before the first batch
             for group in range(file.num_row_groups):
                 yield from file.iter_batches(batch_size=ROWS, row_groups=[group])
             return

@@ -20,8 +20,6 @@ from .weights import ONE, SEMIRING, as_kind, in_semiring
 
 EPSILONS = DELETE, EPS = ("*DELETE*", "*EPS*")
 Slot = list[tuple[str, float]]
-
-
 Network = tuple[str, list[Slot]]
 
 
@@ -55,20 +53,19 @@ def _parts(networks: Iterable[Network], source: str, kind: str) -> list[MachineP
 def blocks(
     lines: Iterable[str], source: str, kind: str, is_mesh: bool, limits: Limits | None
 ) -> Iterator[list[MachineParts]]:
-    """The networks of a file in blocks, each over a symbol table of its own."""
+    """The networks of a file in blocks, one symbol table per block.
+
+    >>> lines = ["name utt-1", "numaligns 1", "posterior 1", "align 0 vine 0.75 *DELETE* 0.25"]
+    >>> ((mesh,),) = blocks(lines, "a.mesh", "prob", True, None)
+    >>> mesh.name, mesh.words(), mesh.weights.tolist()
+    ('utt-1', ['vine', ''], [0.75, 0.25])
+    >>> ((one, other),) = blocks(["a 0.5 the 0.5", "vine 1", "", "wine 1"], "a.cn", "prob", False, None)
+    >>> one.words(), other.words()
+    (['a', 'the', 'vine'], ['wine'])
+    """
     networks = (_mesh if is_mesh else _of_columns)(lines, source)
     for run in runs(networks, limits, lambda network: 20 * sum(map(len, network[1]))):
         yield _parts(run, source, kind)
-
-
-def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]:
-    """The networks of a file of SRILM.
-
-    >>> mesh, = parse_mesh("name utt-1\\nnumaligns 1\\nposterior 1\\nalign 0 vine 0.75 *DELETE* 0.25\\n", "a.mesh")
-    >>> mesh.name, mesh.words(), mesh.weights.tolist()
-    ('utt-1', ['vine', ''], [0.75, 0.25])
-    """
-    return _parts(_mesh(text.split("\n"), source), source, kind)
 
 
 def _mesh(lines: Iterable[str], source: str) -> Iterator[Network]:
@@ -107,15 +104,6 @@ def _whole(row: list[str], line: int, source: str) -> int:
     if index < 0:
         raise InputError(f"{source}, line {line}: found {' '.join(row)[:40]!r}, expected {row[0]} and a whole number")
     return index
-
-
-def parse_columns(text: str, source: str, kind: str = "prob") -> list[MachineParts]:
-    """The networks of a file of Moses.
-
-    >>> [network.words() for network in parse_columns("a 0.5 the 0.5\\nvine 1\\n\\nwine 1\\n", "a.cn")]
-    [['a', 'the', 'vine'], ['wine']]
-    """
-    return _parts(_of_columns(text.split("\n"), source), source, kind)
 
 
 def _of_columns(lines: Iterable[str], source: str) -> Iterator[Network]:

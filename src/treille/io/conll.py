@@ -31,7 +31,7 @@ Read = Callable[[int], bytes]
 
 @dataclass(frozen=True, repr=False)
 class TokenColumns:
-    """Tokens of a text: token i has ``values[j][codes[j][i]]`` in column j; `offsets` are those of the sentences."""
+    """Tokens of a text: token i has ``values[j][codes[j][i]]`` in column j; `offsets` delimit the sentences."""
 
     codes: list[np.ndarray]
     values: list[list[str]]
@@ -144,7 +144,7 @@ def without_mark(text: bytes) -> bytes:
 
 
 def _separated_by_tabs(text: bytes, separator: str | None, end: bool) -> bool | None:
-    """Whether tabs separate, and there are comments; None if that is decided by what follows, if the text does not end here."""
+    """Returns whether tabs separate, so that there are comments; None if more text is needed to decide."""
     if separator not in (None, "\t", " "):
         raise InputError(f"separator is {separator!r}, expected a tab, a blank for any run of blanks and tabs, or None")
     if separator:

@@ -33,9 +33,7 @@ def sentences(lines: Iterable[str], source: str, label: str = "deprel") -> Itera
             cells = line.split("\t")
             if len(cells) != len(COLUMNS):
                 found = f"{len(cells)} column{'s' * (len(cells) != 1)}"
-                raise InputError(
-                    f"{source}, line {number}: found {found}, expected the ten of CoNLL-U, with tabs between"
-                )
+                raise InputError(f"{source}, line {number}: found {found}, expected the ten of CoNLL-U, between tabs")
             if cells[0].isdecimal():
                 rows.append((number, cells))
         else:

@@ -18,10 +18,9 @@ from treille import _core
 from .blocks import Limits, runs, whole_lines
 from .conll import Source, check_text, reader, refuse_bytes, without_mark
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note
+from .examples import Examples, Request
 from .fields import choose
-from .labels import Found, labels_of
-from .records import NumberRows
+from .parts import NumberRows
 
 TITLES = {"crfsuite": "CRFsuite items"}
 SUFFIXES = {"crfsuite": (".crfsuite",)}
@@ -64,16 +63,12 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
 
 def _examples(tokens: TokenItems, request: Request) -> Examples:
     fields = choose(["label", "text"], request.text, request.label, request.labelled, request.source)
-    names = [tokens.label_names[code] for code in tokens.labels.tolist()]
-    found: Found = list(zip(tokens.lines.tolist(), names, strict=True))
-    labels = labels_of(found, fields, request.source, request.skip_unlabelled)
-    matrix = sp.csr_matrix((tokens.weights, tokens.items, tokens.item_offsets), (len(names), len(tokens.names)))
+    labels = [tokens.label_names[code] for code in tokens.labels.tolist()]
+    matrix = sp.csr_matrix((tokens.weights, tokens.items, tokens.item_offsets), (len(labels), len(tokens.names)))
     matrix.sort_indices()
-    n, columns = counted(len(names), "example"), [f"{len(tokens.names):,} columns"]
-    label = f"label first on its line{against_the_rest(fields, labels or [])}"
-    understood_as = note(request, TITLES["crfsuite"] + request.how, n, columns, labels, label)
-    rows = NumberRows(matrix, tokens.names)
-    return Examples(rows, labels, "crfsuite", request.source, understood_as, tokens.lines.tolist())
+    found = list(zip(tokens.lines.tolist(), labels, strict=True))
+    rows, title = NumberRows(matrix, tokens.names), TITLES["crfsuite"] + request.how
+    return request.examples(rows, found, fields, title, [rows.width], "label first on its line")
 
 
 def read_items(source: Source, encoding: str = "utf-8") -> TokenItems:

@@ -7,9 +7,9 @@ from typing import Any
 
 from .errors import InputError
 from .fields import Fields
-from .labels import label_text
+from .labels import Found, label_text, labels_of
 from .parameters import to_float
-from .parts import selected
+from .parts import PackedExamples, selected
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,27 @@ class Request:
     def how(self) -> str:
         """How the format was recognised, for notes."""
         return f" (guessed from its {self.guessed_from})" if self.guessed_from else ""
+
+    def examples(
+        self,
+        X: Any,
+        found: Found,
+        fields: Fields,
+        title: str,
+        facts: Sequence[str],
+        label_place: str = "",
+        names: Sequence[str] = (),
+        ids: list[str] | None = None,
+    ) -> "Examples":
+        """The examples of the file: each begins on the line in `found`, next to what is there for its label.
+
+        `title` and `facts` say how the file was understood, `label_place` where labels are, if not in a field that is named.
+        """
+        labels = labels_of(found, fields, self.source, self.skip_unlabelled)
+        how = (label_place or f"label = {fields.label}") + against_the_rest(fields, labels or [])
+        empty = 0 if isinstance(X, PackedExamples) else X.count("")
+        understood_as = note(self, title, counted(len(X), "example", empty), facts, labels, how)
+        return Examples(X, labels, self.format, self.source, understood_as, [line for line, _ in found], names, ids)
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,7 +99,7 @@ class Examples:
         return replace(self, X=selected(self.X, rows), labels=labels, ids=ids, lines=lines, sources=sources)
 
     def place(self, i: int) -> str:
-        """Where example i is, for messages."""
+        """The location of example i, for messages."""
         source = self.sources[i] if self.sources else self.source
         if self.lines:
             return f"{source}, the example on line {self.lines[i]}"
@@ -105,12 +126,12 @@ def note(request: Request, title: str, counted: str, found: Sequence[str], label
 
 
 def counted(n: int, noun: str, empty: int = 0) -> str:
-    """How many there are, and how many of them are empty."""
+    """A number of things, and the number of empty ones among them."""
     return f"{n:,} {noun}{'s' * (n != 1)}" + (f" ({empty:,} empty)" if empty else "")
 
 
 def against_the_rest(fields: Fields, labels: list[str]) -> str:
-    """What a note adds if one value of the label is set against the rest."""
+    """An addition to a note where one value of the label is set against the rest."""
     return "" if fields.value is None else f", {fields.value} ({labels.count(fields.value):,}) against the rest"
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from .errors import InputError
-from .records import Records
+from .fields import Records
 
 
 def records(lines: Iterable[str], source: str) -> Records:
     """The sequences of a FASTA file, as numbered records; white space inside a sequence is dropped.
 
-    The header's first word is the field `id`, and `label` as well; each `key=value` is a field of its own.
+    The header's first word is the field `id`, and `label` as well; each `key=value` is another field.
 
     >>> list(records([">EI organism=human\\n", "ACGT\\n", "TT\\n"], "splice.fasta"))
     [(1, {'id': 'EI', 'label': 'EI', 'organism': 'human', 'text': 'ACGTTT'})]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from .errors import InputError
 from .fasta import record
-from .records import Records
+from .fields import Records
 
 
 def records(lines: Iterable[str], source: str) -> Records:

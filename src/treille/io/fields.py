@@ -2,11 +2,14 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from .errors import InputError
+
+Record = tuple[int, Mapping[str, object]]  # the fields of an example, with the line it begins on
+Records = Iterator[Record]
 
 TEXTS = ("text", "sentence", "sequence", "content", "body", "review", "string")
 LABELS = ("label", "class", "y", "target", "category", "score")
@@ -80,20 +83,23 @@ def choose(
     >>> choose(["Label", "Text"], None, None, True, "news.csv, line 2")
     Fields(texts=('Text',), label='Label', value=None, matches=False)
     """
-    texts = tuple(columns) or (_named_texts(names, text) if text is not None else first_of(TEXTS, names))
+    texts = tuple(columns) or first_of(TEXTS, names)
+    if text is not None and not columns:
+        texts = (text,) if text in names else tuple(part.strip() for part in text.split("+"))
     if not texts:
         raise _absent("text", TEXTS, names, place)
     if labelled is False:
         return Fields(_existing(texts, names, "text", place))
-    labels, sign, value = _named_label(names, label) if label is not None else (first_of(LABELS, names), "", None)
+    labels, sign, value = first_of(LABELS, names), "", None
+    if label is not None:
+        name, sign, value = split_label(label)
+        labels = (name,)
+        if label in names or not sign:
+            labels, sign, value = (label,), "", None
     if labelled and not labels:
         raise _absent("label", LABELS, names, place)
     labels = _existing(labels, names, "label", place)
     return Fields(_existing(texts, names, "text", place), labels[0] if labels else None, value, sign == "~")
-
-
-def _named_texts(names: Collection[str], text: str) -> tuple[str, ...]:
-    return (text,) if text in names else tuple(part.strip() for part in text.split("+"))
 
 
 def split_label(label: str) -> tuple[str, str, str]:
@@ -104,11 +110,6 @@ def split_label(label: str) -> tuple[str, str, str]:
     """
     name, sign, value = re.fullmatch(r"([^=~]*)([=~]?)(.*)", label, re.DOTALL).groups()  # type: ignore[union-attr]
     return name.strip(), sign, value.strip()
-
-
-def _named_label(names: Collection[str], label: str) -> tuple[tuple[str, ...], str, str | None]:
-    name, sign, value = split_label(label)
-    return ((label,), "", None) if label in names or not sign else ((name,), sign, value)
 
 
 def first_of(candidates: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:

@@ -13,6 +13,17 @@ def running_sum(lengths: Any) -> np.ndarray:
     return offsets
 
 
+def joined_offsets(each: Iterable[np.ndarray]) -> np.ndarray:
+    """The offsets of the examples of several batches, one batch after the other."""
+    return running_sum(np.concatenate([np.diff(offsets) for offsets in each]))
+
+
+def are_offsets(array: np.ndarray, end: int) -> bool:
+    """Whether an array rises from 0 to `end`."""
+    sound = array.ndim == 1 and len(array) > 0 and array[0] == 0 and array[-1] == end
+    return bool(sound and (array[1:] >= array[:-1]).all())
+
+
 def selected(offsets: np.ndarray, key: Any) -> tuple[Any, np.ndarray]:
     """The positions of the symbols of the examples that `key` selects, and the offsets of these examples after selection."""
     rows = np.arange(len(offsets) - 1)[key]
@@ -33,10 +44,7 @@ def over_one_alphabet(
     >>> codes.tolist(), names
     ([1, 2, 0], ['a', 'b', 'c'])
     """
-    alphabet = order({name for _, own in sides for name in own})
+    alphabet = order(dict.fromkeys(name for _, own in sides for name in own))
     position = {name: code for code, name in enumerate(alphabet)}
-    tables = [np.array([position[name] for name in own], np.int32) for _, own in sides]
-    each = [
-        table[codes] if len(table) and len(codes) else codes for table, (codes, _) in zip(tables, sides, strict=True)
-    ]
+    each = [np.array([position[name] for name in own] or [0], np.int32)[codes] for codes, own in sides]
     return np.concatenate(each), alphabet

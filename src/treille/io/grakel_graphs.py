@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .errors import InputError
 from .graph_arrays import adjacency_graph, is_matrix
-from .graph_parts import PlainGraph, is_label
+from .graph_parts import PlainGraph, all_or_none, is_label
 
 Arc = tuple[Hashable, Hashable]
 NEAR = (Mapping, list, tuple, set, frozenset)
@@ -106,7 +106,7 @@ def _by_node(edges: Any) -> bool:
 
 
 def _names(arcs: Sequence[Arc], labels: Any, nodes: Iterable[Any]) -> list[Any]:
-    """The nodes: those with labels, those of edges, sorted where Python can sort them."""
+    """The nodes with labels and the ends of edges, sorted where Python can sort them."""
     if labels is not None and not isinstance(labels, Mapping):
         return list(range(len(labels)))
     names = dict.fromkeys(labels or [*nodes, *(node for arc in arcs for node in arc)])
@@ -121,22 +121,18 @@ def _node_labels(names: Sequence[Any], labels: Any, place: str) -> tuple[Any, An
     if labels is None or len(labels) == 0:
         return len(names), None
     if isinstance(labels, Mapping):
-        for name in names:
-            if name not in labels:
-                raise InputError(f"{place}, node {name!r}: has no label, expected one for every node, or for none")
-        labels = [labels[name] for name in names]
+        given = [labels.get(name) for name in names]
+        labels = all_or_none(given, lambda k: f"node {names[k]!r}", "label", place, required=True) or ()
     rows = list(labels)
     if all(isinstance(row, (list, tuple, np.ndarray, float)) and not is_label(row) for row in rows):
         return len(names), rows
     return rows, None
 
 
-def _edge_labels(arcs: Sequence[Arc], labels: Any, place: str) -> list[Any] | None:
+def _edge_labels(arcs: Sequence[Arc], labels: Any, place: str) -> Sequence[Any] | None:
     if not labels:
         return None
     if not isinstance(labels, Mapping):
         raise InputError(f"{place}: labels of edges are {type(labels).__name__}, expected a dict by pair of nodes")
-    for arc in arcs:
-        if arc not in labels:
-            raise InputError(f"{place}, edge {arc}: has no label, expected one for every edge, or for none")
-    return [labels[arc] for arc in arcs]
+    given = [labels.get(arc) for arc in arcs]
+    return all_or_none(given, lambda k: f"edge {arcs[k]}", "label", place, required=True)

@@ -35,14 +35,12 @@ def adjacency_graph(matrix: Any, place: str, labels: Any = None, directed: bool 
     except (TypeError, ValueError):
         raise InputError(f"{place}: is not a matrix of numbers, expected an adjacency matrix") from None
     if coo.shape[0] != coo.shape[1]:
-        raise InputError(
-            f"{place}: is a matrix of shape {coo.shape}, expected a square one: a row and a column per node"
-        )
+        raise InputError(f"{place}: is a matrix of shape {coo.shape}, expected a square one: a row and column per node")
     kept = values != 0
     ends, values = np.stack([coo.row[kept], coo.col[kept]], axis=1).astype(np.int64), values[kept]
     symmetric = _is_symmetric(ends, values)
     if directed is False and not symmetric:
-        raise InputError(f"{place}: its adjacency matrix is not symmetric, expected that of an undirected graph")
+        raise InputError(f"{place}: its adjacency matrix is not symmetric, as undirected graphs require")
     nodes = coo.shape[0] if labels is None else labels
     if not directed and symmetric:
         upper = ends[:, 0] <= ends[:, 1]

@@ -1,4 +1,4 @@
-"""Graphs as Python objects: those of other libraries, and dicts."""
+"""Graphs as Python objects: dicts, and the graphs of other libraries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from .errors import InputError
 from .grakel_graphs import grakel_graph, is_grakel, is_tuple
 from .graph_arrays import adjacency_graph, edge_index_graph, field, is_matrix
-from .graph_parts import PlainGraph
+from .graph_parts import PlainGraph, all_or_none
 from .networkx_graphs import is_networkx, networkx_graph
 
 EXPECTED = "expected a graph: treille.data.Graph, a networkx graph, an adjacency matrix, a tuple of edges and labels"
@@ -52,9 +52,8 @@ def is_graph(item: Any) -> bool:
     if isinstance(item, Mapping):
         found = (item.get(name) for name in ("edges", "links", "edge_index"))
         return any(isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "detach") for value in found)
-    return getattr(item, "edge_index", None) is not None or any(
-        is_one(item) for is_one in (is_matrix, is_tuple, is_grakel)
-    )
+    has_index = getattr(item, "edge_index", None) is not None
+    return has_index or is_matrix(item) or is_tuple(item) or is_grakel(item)
 
 
 def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:
@@ -65,11 +64,8 @@ def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:
     >>> dict_graph({"nodes": ["C", "O"], "edges": [[0, 1]], "edge_labels": [2]}, "item 0")[:3]
     (['C', 'O'], [[0, 1]], [2])
     """
-    nodes, edges, directed = (
-        record.get("nodes"),
-        record.get("edges", record.get("links")),
-        record.get("directed", False),
-    )
+    nodes, edges = record.get("nodes"), record.get("edges", record.get("links"))
+    directed = record.get("directed", False)
     if not isinstance(directed, bool):
         raise InputError(f"{place}: the field 'directed' is {directed!r}, expected true or false")
     if isinstance(nodes, Sequence) and not isinstance(nodes, str) and nodes and isinstance(nodes[0], Mapping):
@@ -79,8 +75,7 @@ def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:
     if nodes is None:
         flat = [v for edge in edges if isinstance(edge, Sequence) for v in edge] if isinstance(edges, Sequence) else []
         nodes = 1 + max((v for v in flat if isinstance(v, int)), default=-1)
-    given = (record.get(name) for name in ("edge_labels", "weights", "node_attr"))
-    labels, weights, attributes = given
+    labels, weights, attributes = (record.get(name) for name in ("edge_labels", "weights", "node_attr"))
     if not (labels is None or isinstance(labels, (Sequence, np.ndarray))) or isinstance(labels, str):
         raise InputError(f"{place}: the field 'edge_labels' is {labels!r}, expected a list")
     return PlainGraph(nodes, edges, labels, weights, attributes, directed)
@@ -106,11 +101,5 @@ def _node_link(nodes: Sequence[Any], edges: Any, directed: bool, place: str) -> 
     names = [node.get("label") for node in nodes]
     known = len(nodes) if all(name is None for name in names) else names
     edge_labels = None if all(label is None for label in labels) else labels
-    return PlainGraph(known, pairs, edge_labels, _all_or_none(weights, place), None, directed)
-
-
-def _all_or_none(weights: list[Any], place: str) -> list[Any] | None:
-    missing = [e for e, weight in enumerate(weights) if weight is None]
-    if missing and len(missing) < len(weights):
-        raise InputError(f"{place}, edge {missing[0]}: has no weight, expected one for every edge, or for none")
-    return None if missing else weights
+    of_edges = all_or_none(weights, "edge {}".format, "weight", place)
+    return PlainGraph(known, pairs, edge_labels, of_edges, None, directed)

@@ -13,7 +13,7 @@ import numpy as np
 from treille import _core
 
 from .errors import InputError
-from .flat import over_one_alphabet, running_sum, selected
+from .flat import are_offsets, joined_offsets, over_one_alphabet, running_sum, selected
 from .parts import PackedExamples
 
 NO_CODES, NO_WEIGHTS = np.empty(0, np.int32), np.empty(0)
@@ -32,7 +32,7 @@ class PlainGraph(NamedTuple):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return int(self.nodes) if isinstance(self.nodes, (int, np.integer)) else len(self.nodes)
 
 
@@ -55,11 +55,8 @@ class GraphParts(PackedExamples):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __repr__(self) -> str:
-        return f"GraphParts({len(self):,} graphs, {len(self.labels):,} nodes)"
-
     def take(self, rows: Any) -> GraphParts:
-        nodes, offsets = selected(self.offsets, np.asarray(rows, np.int64))
+        nodes, offsets = selected(self.offsets, rows)
         arcs, ends = selected(self.arcs, nodes)
         edge_labels = self.edge_labels[arcs] if len(self.edge_labels) else self.edge_labels
         weights = self.weights[arcs] if len(self.weights) else self.weights
@@ -82,8 +79,8 @@ class GraphParts(PackedExamples):
         rows = [part.attributes.reshape(len(part.labels), -1) for part in each if len(part.labels)]
         return cls(
             labels,
-            running_sum(np.concatenate([np.diff(part.offsets) for part in each])),
-            running_sum(np.concatenate([np.diff(part.arcs) for part in each])),
+            joined_offsets(part.offsets for part in each),
+            joined_offsets(part.arcs for part in each),
             np.concatenate([part.targets for part in each]),
             edge_labels,
             np.concatenate(weights) if any(len(part.weights) for part in each) else NO_WEIGHTS,
@@ -108,7 +105,7 @@ class GraphParts(PackedExamples):
 def pack(graphs: Iterable[PlainGraph], place: Callable[[int], str] = "item {}".format) -> GraphParts:
     """Graphs as flat arrays; `place(i)` names graph i in messages.
 
-    Edges may be listed twice, those of an undirected graph in either direction: they count once. If one graph is directed, all
+    Edges may be listed twice, in undirected graphs in either direction: they count once. If one graph is directed, all
     are, and an undirected edge is two arcs.
 
     >>> parts = pack([PlainGraph(["O", "H", "H"], [(0, 1), (0, 2)])])
@@ -211,15 +208,32 @@ def _coded(
     except TypeError:  # not hashable
         known = False
     if not known:
-        i, k, label = next(
-            (i, k, label) for i, own in enumerate(lists) for k, label in enumerate(own) if not is_label(label)
-        )
+        each = ((i, k, label) for i, own in enumerate(lists) for k, label in enumerate(own))
+        i, k, label = next(one for one in each if not is_label(one[2]))
         found = "has no label" if label is None else f"has the label {repr(label)[:40]}"
         raise InputError(f"{place(i)}, {what} {k}: {found}, expected a str or a whole number for every {what}")
     alphabet = in_order({str(label) for label in distinct})
     position = {name: code for code, name in enumerate(alphabet)}
     codes = {label: position[str(label)] for label in distinct}
     return np.fromiter(map(codes.__getitem__, chain.from_iterable(lists)), np.int32), alphabet
+
+
+def all_or_none(
+    values: Sequence[Any], named: Callable[[int], str], what: str, place: str, required: bool = False
+) -> Sequence[Any] | None:
+    """The values if there is one for each node or edge, None if there is none at all and none is `required`.
+
+    `named(k)` is the name of node or edge k in messages, such as "edge 3".
+
+    >>> all_or_none([1, 2], "edge {}".format, "weight", "item 0"), all_or_none([None], "edge {}".format, "weight", "item 0")
+    ([1, 2], None)
+    """
+    missing = [k for k, value in enumerate(values) if value is None]
+    if missing and (required or len(missing) < len(values)):
+        name = named(missing[0])
+        expected = f"one for every {name.split()[0]}{', or for none' * (not required)}"
+        raise InputError(f"{place}, {name}: has no {what}, expected {expected}")
+    return None if missing else values
 
 
 def is_label(label: Any) -> bool:
@@ -294,3 +308,55 @@ def _explained(graph: PlainGraph, edge: int, other: int) -> str:
         n = f"{graph.n_nodes} node{'s' * (graph.n_nodes != 1)}"
         return f"joins the nodes {u} and {v}, but the graph has {n}, counted from 0"
     return f"joins {u} and {v} like edge {other}, with another label or weight: a graph has one edge between two nodes"
+
+
+def check_parts(parts: GraphParts) -> None:
+    """Raises an `InputError` unless the arrays describe graphs as documented in `treille.Graphs`. O(arcs log arcs)."""
+    fault = _fault(parts) or _fault_of_codes(parts) or _fault_of_arcs(parts)
+    if fault:
+        raise InputError(fault)
+
+
+def _fault(parts: GraphParts) -> str:
+    n_nodes, n_arcs = len(parts.labels), len(parts.targets)
+    flat = (parts.labels, parts.offsets, parts.arcs, parts.targets, parts.edge_labels, parts.weights)
+    if any(array.ndim != 1 for array in flat) or parts.attributes.ndim != 2 or len(parts.attributes) != n_nodes:
+        return "the arrays of graphs must be flat, and attributes one row per node"
+    if not np.isfinite(parts.attributes).all() or not np.isfinite(parts.weights).all():
+        return "attributes and weights must be finite numbers"
+    if not are_offsets(parts.offsets, n_nodes) or np.diff(parts.offsets).max(initial=0) >= LIMIT:
+        return f"offsets do not rise from 0 to the number of nodes, {n_nodes:,}"
+    if not are_offsets(parts.arcs, n_arcs) or len(parts.arcs) != n_nodes + 1:
+        return f"arcs do not rise from 0 to the number of targets, {n_arcs:,}, with one for each node and the end"
+    if len(parts.weights) not in (0, n_arcs):
+        return f"there are {len(parts.weights):,} weights, expected one for each of {n_arcs:,} arcs, or none"
+    return ""
+
+
+def _fault_of_codes(parts: GraphParts) -> str:
+    n_nodes, n_arcs = len(parts.labels), len(parts.targets)
+    sides = (
+        ("labels", parts.labels, parts.alphabet or [""], n_nodes),  # all 0 where there are none
+        ("edge_labels", parts.edge_labels, parts.edge_alphabet, n_arcs if parts.edge_alphabet else 0),
+    )
+    for what, codes, names, n in sides:
+        if len(codes) != n or (n and not 0 <= codes.min() <= codes.max() < len(names)):
+            return f"{what} must be {n:,} numbers from 0 to {len(names) - 1}, the indices of the alphabet"
+    return ""
+
+
+def _fault_of_arcs(parts: GraphParts) -> str:
+    sizes, degrees, targets = np.diff(parts.offsets), np.diff(parts.arcs), parts.targets
+    sources = np.repeat(np.arange(len(parts.labels)), degrees)
+    graphs = np.repeat(np.arange(len(sizes)), sizes)[sources]
+    if not ((targets >= 0) & (targets < sizes[graphs])).all():
+        return "an arc leads to a node that its graph does not have"
+    if ((sources[1:] == sources[:-1]) & (targets[1:] <= targets[:-1])).any():
+        return "the targets of a node must rise"
+    if not parts.directed:
+        ends = parts.offsets[graphs] + targets
+        back = np.lexsort((sources, ends))
+        pairs = ((sources, ends), (ends, sources), *((each, each) for each in (parts.edge_labels, parts.weights)))
+        if not all(len(one) == 0 or np.array_equal(one, other[back]) for one, other in pairs):
+            return "an undirected edge must be two arcs with the same label and weight"
+    return ""

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from . import jsonl, networkx_graphs, text_files
-from .atomic_write import atomic_write
+from .atomic_write import write_bytes
 from .blocks import Limits, runs, split_head
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, block_ids, counted, note
+from .examples import Examples, Request, block_ids, counted
 from .fields import TEXTS, Fields, choose
 from .graph_arrays import edge_index_graph, has_columns
 from .graph_objects import dict_graph
-from .graph_parts import PlainGraph, pack
-from .labels import Found, labels_of
+from .graph_parts import GraphParts, PlainGraph, pack
+from .labels import Found
 from .parts import Same
 from .smiles import smiles_graph
 
@@ -45,11 +45,7 @@ def guess_content(line: str, text: str | None) -> str | None:
     ('graphs', None)
     """
     line = line.strip()
-    if (
-        text is not None
-        or not line.startswith(("{", "["))
-        or not re.search(r'"(edges|links|edge_index)"\s*:\s*\[', line)
-    ):
+    if text is not None or not re.match(r'[{\[].*"(edges|links|edge_index)"\s*:\s*\[', line):
         return None
     try:
         record, _ = json.JSONDecoder().raw_decode(line, line.index("{") if "{" in line else 0)
@@ -65,9 +61,7 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
     if request.columns:
         return text_files.blocks(stream, replace(request, format="jsonl"), limits)
     if request.format == "tu":
-        raise InputError(
-            f"{request.source}: is one file, expected the folder or the .zip that holds all files of the set"
-        )
+        raise InputError(f"{request.source}: is one file, expected the folder or the .zip that holds its set")
     if request.format == "smiles":
         return _smiles(stream, request, limits)
     return _json_lines(stream, request, limits) if request.format == "graphs" else _one(stream, request)
@@ -76,30 +70,27 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
 def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     source, (head, lines) = request.source, split_head(stream)
     held = request.text or next((f for f in GRAPH_FIELDS if head and f'"{f}"' in head[-1]), GRAPH_FIELDS[0])
-    rows, alike, one_hot = jsonl.records(lines, source), Same(), None
-    found = None
-    for found in text_files.collected(rows, replace(request, text=held), limits, _record_graph):
+    rows, alike, one_hot, title = jsonl.records(lines, source), Same(), None, TITLES["graphs"] + request.how
+    missing = f"{source}: holds no graph, expected at least one"
+    for found in text_files.collected(rows, replace(request, text=held), limits, missing, _record_graph):
         assert found.fields is not None
         place = _lines(found.found, source)
         graphs, one_hot = _indexed(found.texts, place, one_hot)
         check_sizes(graphs, place)
+        parts = pack(graphs, place)
         if found.fields.value is None:  # PyTorch Geometric writes a target as a list of one
             found.found = [(n, y[0] if isinstance(y, list) and len(y) == 1 else y) for n, y in found.found]
         ids = block_ids(found.ids, found.has_ids) if found.id_field else None
         found.has_ids = ids is not None
-        facts = ["labels = one-hot features"] * bool(one_hot)
-        block = _examples(graphs, found.found, found.fields, request, place, found.names, ids, facts)
-        alike.check(block.X, f"{source}, line {found.found[0][0]} and after,")
-        yield block
-    if found is None:
-        raise InputError(f"{source}: holds no graph, expected at least one")
+        facts = [*graph_facts(parts), *["labels = one-hot features"] * bool(one_hot)]
+        alike.check(parts, f"{source}, line {found.found[0][0]} and after,")
+        yield request.examples(parts, found.found, found.fields, title, facts, "", found.names, ids)
 
 
 def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> PlainGraph | Mapping[str, Any]:
     """The graph of a record, or of the object in the field that the user named; with `edge_index`, the object as it is."""
-    name = fields.texts[0]
-    held = fields.get(record, name, place)
-    held = record if name in GRAPH_FIELDS else held
+    held = fields.get(record, fields.texts[0], place)
+    held = record if fields.texts[0] in GRAPH_FIELDS else held
     if not isinstance(held, Mapping) or all(held.get(field) is None for field in GRAPH_FIELDS):
         raise InputError(f"{place}: found {json.dumps(held)[:40]}, expected an object with nodes and edges")
     if held.get("edge_index") is not None:
@@ -120,10 +111,8 @@ def _indexed(
     """
 
     def graphs(one_hot: bool) -> list[PlainGraph]:
-        return [
-            item if isinstance(item, PlainGraph) else edge_index_graph(item, place(i), one_hot)
-            for i, item in enumerate(items)
-        ]
+        read = partial(edge_index_graph, one_hot=one_hot)
+        return [item if isinstance(item, PlainGraph) else read(item, place(i)) for i, item in enumerate(items)]
 
     if one_hot is None and any(not isinstance(item, PlainGraph) and has_columns(item) for item in items):
         with contextlib.suppress(InputError):
@@ -141,40 +130,25 @@ def check_sizes(graphs: Sequence[PlainGraph], place: Callable[[int], str]) -> No
     allowed = UNLISTED
     for i, graph in enumerate(graphs):
         if isinstance(graph.nodes, int):
-            allowed -= max(
-                0, graph.nodes - 10 * len(graph.edges if isinstance(graph.edges, (list, np.ndarray)) else ())
-            )
+            edges = graph.edges if isinstance(graph.edges, (list, np.ndarray)) else ()
+            allowed -= max(0, graph.nodes - 10 * len(edges))
             if allowed < 0:
                 raise InputError(
                     f"{place(i)}: states {graph.nodes:,} nodes, most without an edge: expected a list of their labels"
                 )
 
 
-def _examples(
-    graphs: Sequence[PlainGraph],
-    found: Found,
-    fields: Fields,
-    request: Request,
-    place: Callable[[int], str],
-    names: Sequence[str],
-    ids: list[str] | None,
-    facts: Sequence[str] = (),
-) -> Examples:
-    parts, source = pack(graphs, place), request.source
-    labels = labels_of(found, fields, source, request.skip_unlabelled)
-    label = f"label = {fields.label}{against_the_rest(fields, labels or [])}"
-    facts = [counted(len(parts.labels), "node"), *facts] + ["directed"] * parts.directed
-    understood_as = note(
-        request, TITLES[request.format] + request.how, counted(len(parts), "example"), facts, labels, label
-    )
-    return Examples(parts, labels, request.format, source, understood_as, [line for line, _ in found], names, ids)
+def graph_facts(parts: GraphParts) -> list[str]:
+    """The part of a note that describes graphs."""
+    return [counted(len(parts.labels), "node"), *["directed"] * parts.directed]
 
 
 def _one(stream: Iterator[str], request: Request) -> Iterator[Examples]:
     """A file of one graph, which has no field for its label."""
     graph = networkx_graphs.parse("".join(stream), request.format, request.source, request.text)
     fields = choose(["graph"], "graph", request.label, request.labelled, request.source)
-    yield _examples([graph], [(1, None)], fields, request, lambda i: request.source, [], None)
+    parts, title = pack([graph], lambda i: request.source), TITLES[request.format] + request.how
+    yield request.examples(parts, [(1, None)], fields, title, graph_facts(parts))
 
 
 def _smiles(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
@@ -189,7 +163,8 @@ def _smiles(stream: Iterator[str], request: Request, limits: Limits | None) -> I
             named = request.labelled is None and request.label is None and ids is not None and len(ids) > 2
             names = ["label", "smiles"] if found[0][1] is not None and not named else ["smiles"]
         fields = choose(names, "smiles", request.label, request.labelled, source)
-        yield _examples([graph for _, _, graph in rows], found, fields, request, _lines(found, source), names, ids)
+        parts, title = pack([graph for _, _, graph in rows], _lines(found, source)), TITLES["smiles"] + request.how
+        yield request.examples(parts, found, fields, title, graph_facts(parts), "", names, ids)
 
 
 def _molecules(stream: Iterator[str], source: str) -> Iterator[tuple[int, str | None, PlainGraph]]:
@@ -226,6 +201,4 @@ def write_graphs(
     """
     known: Sequence[str | None] = labels or [None] * len(graphs)
     text = "".join(f"{format_graph(graph, label)}\n" for graph, label in zip(graphs, known, strict=True))
-    data = text.encode()
-    zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data
-    atomic_write(path, lambda file: file.write(zipped), "graphs")
+    write_bytes(path, text.encode(), "graphs")

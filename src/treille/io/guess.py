@@ -7,17 +7,13 @@ from typing import Any
 from . import crfsuite, graphs, svmlight, text_files, trees
 from .open import COMPRESSED
 
-Format = (
-    Any  # a module with TITLES, SUFFIXES, guess_content and blocks, or a class of users with the same, see CONTRIBUTING
-)
+Format = Any  # a module, or a class of users, with TITLES, SUFFIXES, guess_content and blocks, see CONTRIBUTING
 BUILT_IN: tuple[Format, ...] = (graphs, trees, svmlight, crfsuite, text_files)
-find_registered: Callable[[], Iterable[Format]] = (
-    tuple  # `treille.registry`, which this package does not import, sets it
-)
+find_registered: Callable[[], Iterable[Format]] = tuple  # set by `treille.registry`, which is not imported here
 
 
 def families() -> tuple[Format, ...]:
-    """All formats of text files, in the order in which they are asked: those of users before our own."""
+    """All formats of text files in the order in which they are asked: formats of users first."""
     return (*find_registered(), *BUILT_IN)
 
 

@@ -58,9 +58,8 @@ def recognised(stream: Text, request: Request) -> tuple[Request, Iterator[str]]:
     """The request with the format of a file, and the lines of the file; none for formats that are read as bytes."""
     source, text, format = request.source, request.text, request.format
     head = stream.buffer.peek()
-    guessed = (
-        (format, "") if format else columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
-    )
+    by_bytes = columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
+    guessed = (format, "") if format else by_bytes
     if guessed is not None and guessed[0] in (*columnar.TITLES, *lattices.TITLES):
         return replace(request, format=guessed[0], guessed_from=guessed[1]), iter(())
     first, lines = split_head(stream)

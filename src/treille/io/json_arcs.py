@@ -52,13 +52,10 @@ def _machine(record: Mapping[str, object], place: str, weights: str | None, code
     ends = {_state(s, f"{place}, finals"): _weight(w, f"{place}, finals") for s, w in finals.items()}
     start = _state(record.get("start", 0), f"{place}, start") if rows or ends else -1
     coded = list(zip(columns[0], inputs, outputs, columns[3], columns[4], strict=True))
-    parts = replace(
-        MachineParts.of(coded, ends, start, str(semiring)), name=str(record.get("name", record.get("id", "")))
-    )
-    if parts.n_states > 1000 * (len(rows) + len(ends) + 1):
-        raise InputError(
-            f"{place}: there is a state {parts.n_states - 1}, but few arcs, expected states numbered from 0"
-        )
+    name = str(record.get("name", record.get("id", "")))
+    parts = replace(MachineParts.of(coded, ends, start, str(semiring)), name=name)
+    if (n := parts.n_states) > 1000 * (len(rows) + len(ends) + 1):
+        raise InputError(f"{place}: there is a state {n - 1}, but few arcs, expected states numbered from 0")
     if named:
         parts = replace(parts, input_symbols=[], output_symbols=[])  # all share one table, which is whole at the end
     if weights is None:

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
+from .blocks import split_head
 from .errors import InputError
-from .records import Records
+from .fields import Records
 
 SPACE = re.compile(r"[\s,]*")
 EXPECTED = 'expected one object per line, such as {"text": "...", "label": "..."}'
@@ -20,16 +20,11 @@ def records(lines: Iterable[str], source: str) -> Records:
     >>> list(records(['[{"text": "a vine"},\\n', '{"text": "a fig"}]'], "vines.json"))
     [(1, {'text': 'a vine'}), (2, {'text': 'a fig'})]
     """
-    lines = iter(lines)
-    head = list[str]()
-    for line in lines:
-        head.append(line)
-        if line.strip():
-            break
+    head, lines = split_head(lines)
     if head and head[-1].lstrip().startswith("["):
-        yield from _members("".join(chain(head, lines)), source)
+        yield from _members("".join(lines), source)
         return
-    for number, line in enumerate(chain(head, lines), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:

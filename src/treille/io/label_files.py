@@ -35,12 +35,11 @@ def read_labels(path: str | os.PathLike[str], encoding: str = "utf-8") -> dict[s
         first = "".join(head[-1:])
         if not first.strip():
             raise InputError(f"{source}: the file is empty, expected an id and a label on each line")
-        rows = list(_rows(first, lines, source))
-    if len(rows[0][1]) == 1:
-        return [row["label"] for _, row in rows]
+        rows = _rows(first, lines, source)
+    if rows[0][1] is None:
+        return [label for _, _, label in rows]
     labels = dict[str, str]()
-    for number, row in rows:
-        id, label = row["id"], row["label"]
+    for number, id, label in rows:
         if not id or labels.get(id, label) != label:
             found = f"a second label for {id!r}" if id else "a line without an id"
             raise InputError(f"{source}, line {number}: found {found}, expected each id once")
@@ -48,22 +47,19 @@ def read_labels(path: str | os.PathLike[str], encoding: str = "utf-8") -> dict[s
     return labels
 
 
-def _rows(first: str, lines: Iterable[str], source: str) -> list[tuple[int, dict[str, str]]]:
-    """Numbered rows with the keys `id` and `label`, or `label` alone."""
+def _rows(first: str, lines: Iterable[str], source: str) -> list[tuple[int, str | None, str]]:
+    """The number, the id and the label of each row; without ids if there is one column."""
     delimiter = next((mark for mark in "\t,;" if mark in first), None)
     if delimiter is None:
         split = ((number, line.split(None, 1)) for number, line in enumerate(lines, 1) if line.strip())
-        rows = [(number, dict(enumerate(cell.strip() for cell in cells))) for number, cells in split]
+        rows = [(number, [cell.strip() for cell in cells]) for number, cells in split]
     else:
         records = table.records(lines, source, delimiter, ())
-        rows = [(number, dict(enumerate(str(cell).strip() for cell in row.values()))) for number, row in records]
-    header, width = [cell.lower() for cell in rows[0][1].values()], len(rows[0][1])
-    label = first_of(LABELS, header)
-    columns = (0, 1) if width > 1 else (0, 0)
-    if label or first_of(IDS, header):
-        at = header.index(label[0]) if label else min(1, width - 1)
-        id = first_of(IDS, header)
-        columns, rows = (header.index(id[0]) if id else 0, at), rows[1:]
+        rows = [(number, [str(cell).strip() for cell in row.values()]) for number, row in records]
+    header = [cell.lower() for cell in rows[0][1]]
+    width, label, id = len(header), first_of(LABELS, header), first_of(IDS, header)
+    if label or id:
+        del rows[0]
     elif width > 2:
         raise InputError(
             f"{source}: has {width} columns and no header, expected an id and a label: name the columns in a first line"
@@ -71,14 +67,12 @@ def _rows(first: str, lines: Iterable[str], source: str) -> list[tuple[int, dict
     for number, row in rows:
         if len(row) != width:
             raise InputError(
-                f"{source}, line {number}: found {len(row)} columns, expected {width} as on the first line"
+                f"{source}, line {number}: found {len(row)} columns, expected {width} as on line {rows[0][0]}"
             )
     if not rows:
         raise InputError(f"{source}: found a header and no label after it")
-    return [
-        (number, {"id": row[columns[0]], "label": row[columns[1]]} if width > 1 else {"label": row[0]})
-        for number, row in rows
-    ]
+    of_id, of_label = (header.index(id[0]) if id else 0, header.index(label[0]) if label else min(1, width - 1))
+    return [(number, row[of_id] if width > 1 else None, row[of_label]) for number, row in rows]
 
 
 class LabelsElsewhere:

@@ -45,7 +45,9 @@ def labels_of(found: Found, fields: Fields, source: str, skip: bool = False) -> 
     if fields.matches and value is not None:
         found_in = _expression(value, field).search
         return [
-            value if any(found_in(one) for one in _strings(number, label, field, source)) else f"not {value}"
+            value
+            if any(map(found_in, [label] if isinstance(label, str) else _all(number, label, field, source)))
+            else f"not {value}"
             for number, label in found
         ]
     if value is None:
@@ -61,10 +63,6 @@ def _expression(pattern: str, field: str) -> re.Pattern[str]:
         return re.compile(pattern)
     except re.error as error:
         raise InputError(f"--label {field}~{pattern}: not a regular expression: {error}") from None
-
-
-def _strings(number: int, label: object, field: str, source: str) -> Iterable[str]:
-    return (label,) if isinstance(label, str) else _all(number, label, field, source)
 
 
 def _all(number: int, label: object, field: str, source: str) -> Iterable[str]:

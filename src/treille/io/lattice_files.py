@@ -1,7 +1,7 @@
 """Lattices of one or many files, with their labels."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,13 +32,13 @@ class _Lattice:
 
 
 def blocks(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[Examples]:
-    """The lattices of these files, those of a block over one symbol table. What numbers mean is decided on the first block."""
-    by_line, has_ids, none = request.format in lattices.BY_LINE, None, True
-    parsed = _by_line(request) if by_line else _of_files(request)
+    """The lattices of these files, one symbol table per block. The first block decides what numbers mean."""
+    by_line, has_ids = request.format in lattices.BY_LINE, None
+    seen = Seen()
     rows = (_lines if by_line else _machines)(files, request, limits)
-    for run in runs(rows, limits, _size):
-        some, none = list(run), False
-        found, weights = parsed(some)
+    for run in runs(rows, limits, _size, f"{request.source}: holds no lattice, expected at least one"):
+        some = list(run)
+        found, weights = _parsed(some, request, seen)
         machines = MachineList(over_one_table(found))
         understood = [f"in {len(files):,} files"] * (len(files) > 1)
         understood += ["words = outputs"] * any(not machine.is_acceptor for machine in machines.machines)
@@ -51,8 +51,6 @@ def blocks(files: Sequence[Member], request: Request, limits: Limits | None) -> 
         has_ids, lines = ids is not None, [one.line for one in some] if by_line and len(files) == 1 else ()
         names = some[0].names
         yield Examples(machines, labels, request.format, request.source, understood_as, lines, names, ids)
-    if none:
-        raise InputError(f"{request.source}: holds no lattice, expected at least one")
 
 
 def _label_note(fields: Fields | None, labels: list[str]) -> str:
@@ -68,15 +66,6 @@ def _size(lattice: _Lattice) -> int:
         return len(held[0])
     arcs = held.get("arcs")
     return 30 * len(arcs) if isinstance(arcs, list) else 0
-
-
-Parsed = Callable[[Sequence[_Lattice]], tuple[list[MachineParts], str]]
-
-
-def _of_files(request: Request) -> Parsed:
-    meaning = KINDS[request.weights or lattices.DEFAULT_WEIGHTS[request.format]]
-    how = "as requested" if request.weights else "as the format has them"
-    return lambda some: ([one.held for one in some], f"{meaning} ({how})")
 
 
 def _machines(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[_Lattice]:
@@ -108,9 +97,7 @@ def _lines(files: Sequence[Member], request: Request, limits: Limits | None) -> 
                 if labels is None and file.label and request.labelled is not False:
                     labels = [file.label] * len(own.texts)
                 if labelled is not None and labelled != (labels is not None):
-                    raise InputError(
-                        f"{request.source}: some files have labels and others none; label all of them, or none"
-                    )
+                    raise InputError(f"{request.source}: some files have labels and others none; label all, or none")
                 labelled = labels is not None
                 if request.labelled and not labelled:
                     raise InputError(
@@ -138,15 +125,11 @@ def _records(
     between = "\t" if "\t" in first and not plf.looks_like_plf(first) else None
     if labelled and request.label is None and (file.label or (container == "lines" and between is None)):
         labelled = None  # the folder is the label; if there is none, `_lines` raises the error
-    rows = records(container, stream, file.name, between, text, request.label)
-    get = _machine_record if format == "arcs" else _named_text
     own = replace(request, source=file.name, format=container, text=text, labelled=labelled)
-    none = True
-    for found in collected(rows, own, limits, get):
-        none = False
+    rows, get = records(stream, own, between), _machine_record if format == "arcs" else _named_text
+    missing = f"{file.name}: found a header and no lattice after it, expected at least one"
+    for found in collected(rows, own, limits, missing, get):
         yield found.names if container != "lines" else [], found
-    if none:
-        raise InputError(f"{file.name}: found a header and no lattice after it, expected at least one")
 
 
 def _named_text(fields: Fields, record: Mapping[str, object], place: str) -> tuple[str, str]:
@@ -160,17 +143,15 @@ def _machine_record(fields: Fields, record: Mapping[str, object], place: str) ->
     return held
 
 
-def _by_line(request: Request) -> Parsed:
-    """Parses lines, and says how their weights were understood."""
-    weights, seen = request.weights, Seen()
-
-    def parsed(some: Sequence[_Lattice]) -> tuple[list[MachineParts], str]:
-        places = [one.place for one in some]
-        if request.format == "arcs":
-            machines = json_arcs.parse([one.held for one in some], places, weights)
-            return machines, f"{KINDS[weights]} (as requested)" if weights else "those of the semiring that each names"
-        texts, names = [one.held[0] for one in some], [one.held[1] for one in some]
+def _parsed(some: Sequence[_Lattice], request: Request, seen: Seen) -> tuple[list[MachineParts], str]:
+    """The machines, and how their weights were understood."""
+    held, places, weights = [one.held for one in some], [one.place for one in some], request.weights
+    if request.format == "plf":
+        texts, names = zip(*held, strict=True)
         machines, meant, how = plf.parse(texts, places, request.source, weights, names, seen)
         return machines, f"{KINDS[meant]} ({how})"
-
-    return parsed
+    machines = json_arcs.parse(held, places, weights) if request.format == "arcs" else held
+    if weights is None and request.format == "arcs":
+        return machines, "those of the semiring that each names"
+    how = "as requested" if weights else "as the format has them"
+    return machines, f"{KINDS[weights or lattices.DEFAULT_WEIGHTS[request.format]]} ({how})"

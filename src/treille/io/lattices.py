@@ -1,22 +1,21 @@
 """The file formats of machines and lattices: how they are recognised, parsed and written."""
 
-import gzip
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from . import confusion, json_arcs, kaldi, kaldi_binary, openfst_binary, openfst_text, plf, slf
+from . import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
 from .archive import Member
-from .atomic_write import atomic_write
+from .atomic_write import write_bytes
 from .blocks import Limits, runs, whole_lines
 from .errors import InputError
 from .examples import Request
 from .fields import TEXTS
 from .machine import MachineParts
 from .open import COMPRESSED, Bytes, as_text
-from .symbols import format_symbols, with_own_table
+from .symbols import format_symbols, with_words_used
 from .weights import KINDS, SEMIRING, check_kind, in_semiring
 
 FORMATS: dict[str, tuple[str, tuple[str, ...], str]] = {  # title, suffixes, the kind of weights if none is requested
@@ -46,7 +45,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
     """
     stem = COMPRESSED.sub("", os.path.basename(name).lower())
     line = head.lstrip().split(b"\n")[0].decode("utf-8", "replace")
-    if kaldi_binary.looks_like_archive(head) or kaldi_binary.looks_like_lattice(head):
+    if kaldi.looks_binary(head):
         return "kaldi", "content"
     if openfst_binary.looks_like_openfst(head):
         return "openfst", "content"
@@ -71,7 +70,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
 
 
 def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tuple[str, str, list[Member]]:
-    """The format of these files (as requested, or that of the first file of lattices), how it was recognised, and its files."""
+    """The requested format or the format of the first file of lattices, how it was recognised, and the files that have it."""
     guesses = [guess_lattices(file.name, file.head, text) for file in files]
     first = next((guessed for guessed in guesses if guessed and format in (None, guessed[0])), None)
     if first is None:
@@ -81,7 +80,7 @@ def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tup
 
 
 def blocks(stream: Bytes, name: str, request: Request, limits: Limits | None) -> Iterator[list[MachineParts]]:
-    """The machines of a file whose format is not one lattice per line; the one of a file at once, archives in blocks."""
+    """The machines of a file whose format is not one lattice per line: archives are read in blocks, other files at once."""
     kind, weights, symbols = request.format, request.weights, request.symbols
     check_kind(weights)
     if weights is not None and kind in FIXED and weights != DEFAULT_WEIGHTS[kind]:
@@ -92,8 +91,8 @@ def blocks(stream: Bytes, name: str, request: Request, limits: Limits | None) ->
     if kind == "openfst" and openfst_binary.looks_like_openfst(head):
         parts = openfst_binary.parse(stream.read(), name)
         return iter([[parts if weights in (None, "cost") else _reread(parts, weights, name)]])
-    if kind == "kaldi" and (kaldi_binary.looks_like_archive(head) or kaldi_binary.looks_like_lattice(head)):
-        found = kaldi_binary.lattices(stream, head, name, symbols)
+    if kind == "kaldi" and kaldi.looks_binary(head):
+        found = kaldi.binary_lattices(stream, head, name, symbols)
         return map(list, runs(found, limits, lambda lattice: 30 * len(lattice.sources)))
     text = as_text(stream, request.encoding)
     if kind in ("openfst", "openfst-text", "slf"):
@@ -170,7 +169,8 @@ def write_lattices(
     folder.mkdir(exist_ok=True)
     written = list[Path]()
     for name, machine in zip(_file_names(machines), machines, strict=True):
-        written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", with_own_table(machine), kind, weights)
+        (own,) = with_words_used([machine])
+        written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", own, kind, weights)
     return written
 
 
@@ -179,9 +179,8 @@ def _write_one(path: str | os.PathLike[str], machine: MachineParts, kind: str, w
     written = [_write(path, _formatted([machine], kind, weights))]
     tables = (("isyms", machine.input_symbols), ("osyms", machine.output_symbols)) if kind == "openfst-text" else ()
     stem = os.fspath(path).removesuffix(".gz").removesuffix(".txt").removesuffix(".fst").removesuffix(".att")
-    return written + [
-        _write(f"{stem}.{end}", format_symbols(table).encode()) for end, table in tables if table is not None
-    ]
+    known = ((end, table) for end, table in tables if table is not None)
+    return written + [_write(f"{stem}.{end}", format_symbols(table).encode()) for end, table in known]
 
 
 def _file_names(machines: Sequence[MachineParts]) -> list[str]:
@@ -217,6 +216,5 @@ def _format_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
 
 
 def _write(path: str | os.PathLike[str], data: bytes) -> Path:
-    zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data
-    atomic_write(path, lambda file: file.write(zipped), "lattices")
+    write_bytes(path, data, "lattices")
     return Path(path)

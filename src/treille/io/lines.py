@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from .errors import InputError
-from .records import Records
+from .fields import Records
 
 
 def separator(line: str, labelled: bool | None) -> str | None:

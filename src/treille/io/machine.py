@@ -12,6 +12,7 @@ from .errors import InputError
 from .parts import PackedExamples
 
 SEMIRINGS = ("real", "log", "tropical")
+OF_ARCS = ("sources", "inputs", "outputs", "weights", "targets")  # the arrays of one value per arc
 EPSILON = "<eps>"  # the symbol of label 0
 
 
@@ -20,7 +21,7 @@ class MachineParts:
     """States, arcs and final states of one machine in flat arrays, not validated yet: `treille.Fst` does that.
 
     Arc a goes from ``sources[a]`` to ``targets[a]``, reads the label ``inputs[a]`` and writes ``outputs[a]``; label 0 is the empty
-    string. Symbol tables list the symbol of every label, that of label 0 included; None where labels are plain numbers.
+    string. Symbol tables list the symbols of all labels from 0 on; None where labels are plain numbers.
 
     >>> parts = MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0})
     >>> parts.n_states, parts.weights.tolist(), parts.final_states.tolist()
@@ -42,9 +43,7 @@ class MachineParts:
     name: str = ""  # the utterance, if the file names it
     scores: dict[str, np.ndarray] = field(default_factory=dict)  # such as "acoustic", of arcs, as unscaled costs
     final_scores: dict[str, np.ndarray] = field(default_factory=dict)  # of final weights, if the file has them
-    alignments: Sequence[
-        np.ndarray
-    ] = ()  # of arcs: the transitions of each, if the file has them, as Kaldi's compact lattices
+    alignments: Sequence[np.ndarray] = ()  # the transitions of each arc, in Kaldi's compact lattices
     final_alignments: Sequence[np.ndarray] = ()  # of final states
 
     def __repr__(self) -> str:
@@ -84,6 +83,19 @@ class MachineParts:
         """The acceptor of the outputs."""
         return replace(self, inputs=self.outputs, input_symbols=self.output_symbols)
 
+    def select(self, arcs: np.ndarray, finals: np.ndarray) -> MachineParts:
+        """The machine with the arcs, and the final states, at these positions."""
+        return replace(
+            self,
+            **{name: getattr(self, name)[arcs] for name in OF_ARCS},
+            final_states=self.final_states[finals],
+            final_weights=self.final_weights[finals],
+            scores={name: values[arcs] for name, values in self.scores.items()},
+            final_scores={name: values[finals] for name, values in self.final_scores.items()},
+            alignments=[self.alignments[arc] for arc in arcs] if self.alignments else (),
+            final_alignments=[self.final_alignments[at] for at in finals] if self.final_alignments else (),
+        )
+
     def words(self, side: str = "inputs") -> list[str]:
         """The symbol of every arc, its number as text if there is no table; "" for the empty string.
 
@@ -113,9 +125,7 @@ class MachineList(PackedExamples, Sequence[Any]):
     """
 
     title = "lattices"
-    make_item: ClassVar[
-        Callable[[MachineParts], Any]
-    ]  # `treille.automata`, which this package does not import, sets it
+    make_item: ClassVar[Callable[[MachineParts], Any]]  # set by `treille.automata`, which is not imported here
 
     def __init__(self, machines: Sequence[MachineParts]):
         self.machines = list(machines)

@@ -5,19 +5,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import TypeVar
 
+import numpy as np
+
 from .archive import Member
 from .blocks import Limits, runs
-from .distinct import Distinct
 from .errors import InputError
 from .examples import Examples, Request, unique
 from .open import COMPRESSED
 from .parts import Same, joined, volume
 
 T = TypeVar("T")
+DIGEST = 16  # bytes: two names of 10^12 have the same digest with a probability of 10^-15
 FIRST_WORDS = ("lines", "fasta", "fastq")  # their labels are first words, not a field that is named
 
 
@@ -47,25 +50,29 @@ def joined_blocks(
     joining = _Joining(parts, request, folders)
     stream = ((i, n, block) for i, part in enumerate(parts) for n, block in enumerate(part.blocks(limits)))
     head, size, error, ended = list[tuple[int, int, Examples]](), Size(), None, False
-    while not ended and not (limits and size.is_full(limits.of_first())):
-        try:
-            found = next(stream, None)
-        except InputError as raised:
-            if limits is None or not head:
-                raise
-            error = raised  # after the examples before it
-            break
-        if found is None:
-            ended = True
+    try:
+        for i, n, block in stream:
+            joining.see(i, block)
+            head.append((i, n, block))
+            size.add(block)
+            if limits and size.is_full(limits.of_first()):
+                break
         else:
-            joining.see(found[0], found[2])
-            head.append(found)
-            size.add(found[2])
+            ended = True
+    except InputError as raised:
+        if limits is None or not head:
+            raise
+        error = raised  # after the examples before it
+    blocks = [(i, block) for i, _, block in head]
     if limits is None or ended:
-        yield joining.whole([(i, block) for i, _, block in head])
+        yield joining.whole(blocks)
         return
-    joining.decide_ids([(i, block) for i, _, block in head], limits)
-    yield from _merged(chain(emptied(head), stream), joining, limits)
+    if all(part.again for part in parts) and all(block.ids for _, block in blocks):
+        joining.decide_ids((i, block) for i, part in enumerate(parts) for block in part.blocks(limits))
+    else:
+        joining.decide_ids(blocks)
+    del blocks
+    yield from _merged(chain(emptied(head), () if error else stream), joining, limits)
     if error is not None:
         raise error
 
@@ -89,17 +96,43 @@ class Size:
         self.examples = self.characters = 0
 
     def add(self, block: Examples) -> None:
-        """Adds that of a block."""
+        """Adds the size of a block."""
         self.examples += len(block)
         self.characters += volume(block.X)
 
     def is_full(self, limits: Limits) -> bool:
-        """Whether it reaches the limits."""
+        """Returns whether the size reaches the limits."""
         return limits.reached(self.examples, self.characters)
 
 
+class Distinct:
+    """Names, of which only digests are kept, 16 bytes for each. True if all differ and none is empty.
+
+    >>> names = Distinct()
+    >>> names.add(["a", "b"])
+    >>> bool(names)
+    True
+    >>> names.add(["a"])
+    >>> bool(names)
+    False
+    """
+
+    def __init__(self) -> None:
+        self._digests, self._empty = bytearray(), False
+
+    def add(self, names: Iterable[str]) -> None:
+        """Takes notice of some names."""
+        for name in names:
+            self._empty |= not name
+            self._digests += blake2b(name.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
+
+    def __bool__(self) -> bool:
+        digests = np.frombuffer(self._digests, f"V{DIGEST}")
+        return not self._empty and len(np.unique(digests)) == len(digests)
+
+
 def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", limits: Limits) -> Iterator[Examples]:
-    """Blocks, with those of small files joined: a file that ends before a block is full has no other."""
+    """Joins the blocks of small files: a file is small if its first block is its only one and not full."""
     small, size = list[tuple[int, Examples]](), Size()
     for i, n, block in stream:
         joining.see(i, block)
@@ -119,11 +152,11 @@ def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", li
 
 
 class _Joining:
-    """What is known of several files, and how their examples are labelled and named."""
+    """Labels and names the examples of several files."""
 
     def __init__(self, parts: Sequence[Part], request: Request, folders: Sequence[str] | None):
-        self.parts, self.request = parts, request
-        self.sources, self.folders = [part.source for part in parts], folders
+        self.request, self.sources, self.folders = request, [part.source for part in parts], folders
+        self.source = name_of(self.sources)
         self.has, self.lacks = "", ""  # the first file with a field for the label, and the first without
         self.same, self.single = Same(), True  # all files seen so far hold one example
         self.names: Sequence[str] | None = None  # of the classes, one for each file
@@ -136,19 +169,14 @@ class _Joining:
         source = self.sources[i]
         self.has, self.lacks = self.has or source * own, self.lacks or source * (not own)
         if self.has and self.lacks:
-            raise InputError(
-                f"{self.has} has a field for the label, and {self.lacks} has none: label all files, or none"
-            )
+            raise InputError(f"{self.has} has a field for the label, and {self.lacks} has none: label all or none")
         self.same.check(block.X, source)
         self.single &= len(block) == 1
 
-    def decide_ids(self, head: Sequence[tuple[int, Examples]], limits: Limits) -> None:
-        """Decides how examples are named, by reading all files if they can be read again, otherwise by the first examples."""
-        if not self.request.ids or not all(block.ids for _, block in head):
+    def decide_ids(self, blocks: Iterable[tuple[int, Examples]]) -> None:
+        """Decides by these blocks how examples are named."""
+        if not self.request.ids:
             return
-        blocks: Iterable[tuple[int, Examples]] = head
-        if all(part.again for part in self.parts):
-            blocks = ((i, block) for i, part in enumerate(self.parts) for block in part.blocks(limits))
         plain, prefixed = Distinct(), Distinct()
         with suppress(InputError):  # which is raised again where the examples are used
             for i, block in blocks:
@@ -160,11 +188,11 @@ class _Joining:
 
     def whole(self, blocks: Sequence[tuple[int, Examples]]) -> Examples:
         """The examples of all files."""
-        parts, ids = [block for _, block in blocks], None
-        if all(part.ids for part in parts):
-            ids = unique(id for part in parts for id in part.ids or ())
-            ids = ids or unique(f"{self.sources[i]}:{id}" for i, part in blocks for id in part.ids or ())
-        return replace(self.join(blocks), ids=ids, source=name_of(self.sources))
+        ids = None
+        if all(block.ids for _, block in blocks):
+            ids = unique(id for _, block in blocks for id in block.ids or ())
+            ids = ids or unique(f"{self.sources[i]}:{id}" for i, block in blocks for id in block.ids or ())
+        return replace(self.join(blocks), ids=ids, source=self.source)
 
     def join(self, blocks: Sequence[tuple[int, Examples]]) -> Examples:
         """The examples of some blocks."""
@@ -180,8 +208,7 @@ class _Joining:
         lines = [line for part in parts for line in part.lines] if all(part.lines for part in parts) else ()
         sources = [part.source for part in parts for _ in range(len(part))] if len(parts) > 1 else first.sources
         format = "/".join(sorted({part.format for part in parts}))
-        whole = name_of(self.sources)
-        return Examples(X, labels, format, source, note, lines, first.fields, ids, sources, whole)
+        return Examples(X, labels, format, source, note, lines, first.fields, ids, sources, self.source)
 
     def _labels(self, blocks: Sequence[tuple[int, Examples]]) -> tuple[list[str] | None, str]:
         """The labels of the examples of some blocks, and where they come from."""
@@ -209,12 +236,12 @@ class _Joining:
 
 
 def _without_label(part: Examples) -> str:
-    """What the note of a file says of its format."""
+    """The part of a note that describes the format of a file."""
     return ", ".join(said for said in part.note.removeprefix(f"{part.source}: ").split(", ")[1:] if "label" not in said)
 
 
 def class_names(paths: Sequence[str]) -> list[str]:
-    """What distinguishes the names of files: neither suffixes nor words that all of them begin or end with.
+    """The part of each file name that distinguishes it: without suffixes, and words that all names begin or end with.
 
     >>> class_names(["data/pos.train.fa.gz", "data/neg.train.fa.gz"]), class_names(["a/pos/x.csv", "a/neg/x.csv"])
     (['pos', 'neg'], ['pos', 'neg'])

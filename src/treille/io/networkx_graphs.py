@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
-from .graph_parts import PlainGraph
+from .graph_parts import PlainGraph, all_or_none
 
 TITLES = {"gml": "GML", "graphml": "GraphML"}
 
@@ -73,18 +73,14 @@ def networkx_graph(
 
 def _values(
     items: Sequence[tuple[str, dict[str, Any]]], name: str | None, place: str, required: bool = False
-) -> list[Any] | None:
+) -> Sequence[Any] | None:
     """One value of each node or edge; None if none has it."""
     if name is None:
         return None
-    found = [data.get(name) for _, data in items]
-    missing = [what for (what, _), value in zip(items, found, strict=True) if value is None]
-    if missing and (required or len(missing) < len(found)):
-        raise InputError(f"{place}, {missing[0]}: has no {name!r}, expected one for every {missing[0].split()[0]}")
-    return None if missing else found
+    return all_or_none([data.get(name) for _, data in items], lambda k: items[k][0], repr(name), place, required)
 
 
-def _rows(columns: Sequence[list[Any]], items: Sequence[tuple[str, Any]], place: str) -> np.ndarray:
+def _rows(columns: Sequence[Sequence[Any]], items: Sequence[tuple[str, Any]], place: str) -> np.ndarray:
     rows = []
     for (what, _), *values in zip(items, *columns, strict=True):
         try:
@@ -133,10 +129,5 @@ def parse(text: str, format: str, source: str, label: str | None = None) -> Plai
     if label is not None and len(graph) and not any(label in data for _, data in graph.nodes(data=True)):
         known = sorted({str(name) for _, data in graph.nodes(data=True) for name in data})
         raise InputError(f"{source}: no node has a field {label!r}, expected its label; there are: {', '.join(known)}")
-    if (
-        label is None
-        and format == "gml"
-        and all(str(data.get("label")) == str(n) for n, data in graph.nodes(data=True))
-    ):
-        return networkx_graph(graph, source, None)
-    return networkx_graph(graph, source, label or "label")
+    are_ids = format == "gml" and all(str(data.get("label")) == str(n) for n, data in graph.nodes(data=True))
+    return networkx_graph(graph, source, label or (None if are_ids else "label"))

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from math import isnan
 
 from .errors import InputError
+from .parameters import to_float
 from .tree_parts import Nodes
 
 UNNAMED = "*"
@@ -64,14 +66,14 @@ class _Reader:
         self.length = False
 
     def take(self, token: str) -> str | None:
-        """What is wrong with the token, if anything is."""
+        """The error in the token; None if there is none."""
         if self.current < 0:
             self._add(-1)
             if token in "),:;":
                 return f"found {token!r}, expected a tree: '(' or a name"
         if self.length:
             self.length = False
-            return None if _is_number(token) else f"found {token[:40]!r}, expected the length of a branch"
+            return f"found {token[:40]!r}, expected the length of a branch" if isnan(to_float(token)) else None
         if token == ":":
             self.length, self.may_open, self.may_name = True, False, False
         elif token == "(":
@@ -100,11 +102,3 @@ class _Reader:
         self.labels.append(UNNAMED)
         self.parents.append(parent)
         self.current, self.may_open, self.may_name = len(self.labels) - 1, True, True
-
-
-def _is_number(token: str) -> bool:
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return True

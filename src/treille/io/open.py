@@ -14,6 +14,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,7 @@ def as_text(buffer: Bytes, encoding: str) -> Text:
         return Text(buffer, encoding=known, newline="")
     except (LookupError, ValueError):
         buffer.close()
-        raise InputError(
-            f"{buffer.name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1"
-        ) from None
+        raise InputError(f"{buffer.name}: unknown encoding {encoding!r}, expected one such as utf-8, latin-1") from None
 
 
 def open_bytes(path: str | os.PathLike[str]) -> Bytes:
@@ -99,7 +98,7 @@ def such_as(folder: Path, most: int = 5) -> str:
     return f", such as {', '.join(files[:most])}" if files else "; it holds no file"
 
 
-def _measured(file: io.BufferedReader, name: str) -> tuple[Any, Budget]:
+def _measured(file: Any, name: str) -> tuple[Any, Budget]:
     """A compressed file, and what it may expand to. That of a pipe grows as it is read."""
     with contextlib.suppress(OSError):
         status = os.fstat(file.fileno())
@@ -137,8 +136,14 @@ class StandardInput(io.RawIOBase):
 class Bytes(io.BufferedIOBase):
     """The bytes of a file, decompressed and counted as they are read."""
 
-    def __init__(self, file: io.BufferedReader, name: str, budget: Budget | None = None) -> None:
-        self.name, self.count, self._file = name, 0, file
+    def __init__(
+        self,
+        file: Any,
+        name: str,
+        budget: Budget | None = None,
+        naming: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+    ) -> None:
+        self.name, self.count, self._file, self._naming = name, 0, file, naming
         self._stream: Any = file
         self._budget: Budget | None = None
         self._ahead = b""
@@ -154,13 +159,15 @@ class Bytes(io.BufferedIOBase):
     @property
     def plain_path(self) -> str | None:
         """The path of these bytes, for libraries that open files themselves; None if they are not as they are in a file."""
-        name = getattr(self._file, "name", None)
-        return name if self._format is None and isinstance(name, str) and os.path.isfile(name) else None
+        raw = getattr(self._file, "raw", None)
+        name = raw.name if self._format is None and isinstance(raw, io.FileIO) else None
+        return os.fspath(name) if isinstance(name, (str, os.PathLike)) and os.path.isfile(name) else None
 
     def peek(self, size: int = 1 << 16, /) -> bytes:
         """The first bytes; the next calls of read return them again."""
         if len(self._ahead) < size:
-            self._ahead += self._checked(self._stream.read, size - len(self._ahead))
+            with self._naming():
+                self._ahead += self._checked(self._stream.read, size - len(self._ahead))
         return self._ahead
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -171,7 +178,8 @@ class Bytes(io.BufferedIOBase):
 
     def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
         if size < 0 or not self._ahead:
-            chunk = self._ahead + self._checked(read, size)
+            with self._naming():
+                chunk = self._ahead + self._checked(read, size)
             self._ahead = b""
         else:
             chunk, self._ahead = self._ahead[:size], self._ahead[size:]

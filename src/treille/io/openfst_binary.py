@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Sequence
-from io import BufferedIOBase
+from dataclasses import replace
+from io import BufferedReader, BytesIO
 from typing import Any
 
 import numpy as np
@@ -33,38 +34,39 @@ def looks_like_openfst(head: bytes) -> bool:
 
 
 def parse(data: bytes, source: str) -> MachineParts:
-    """The machine of a file; its semiring is that of its arcs.
+    """The machine of a file; the type of its arcs defines the semiring.
 
     >>> parse(format_machine(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), "a.fst").weights.tolist()
     [0.5]
     """
-    bytes_ = Bytes(data, source)
+    bytes_ = Bytes(BytesIO(data), source)
     arc_type, start, n_states, tables = header(bytes_, REALS)
     states, finals, arcs = _states(bytes_, n_states, REALS[arc_type])
-    weights = arcs["weight"].astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(weights))
-    if len(bad):
-        raise InputError(f"{source}: arc {bad[0]} has weight {weights[bad[0]]}, expected a finite number")
-    if np.isnan(finals).any() or (finals == -np.inf).any():
-        state = int(np.flatnonzero(np.isnan(finals) | (finals == -np.inf))[0])
-        raise InputError(
-            f"{source}: state {state} has final weight {finals[state]}, expected a finite number or infinity"
-        )
-    if not -1 <= start < len(finals) or ((arcs["target"] < 0) | (arcs["target"] >= len(finals))).any():
-        raise InputError(
-            f"{source}: names a state that is not there: it has {len(finals)} states, and starts at {start}"
-        )
-    inputs, outputs = (arcs[side].astype(np.int32) for side in ("input", "output"))
-    for labels, symbols in ((inputs, tables[0]), (outputs, tables[1])):
-        check_labels(labels, symbols, source)
-    if start < 0:
-        return MachineParts.nothing(semiring=SEMIRING[arc_type])
+    inputs, outputs, targets = (arcs[side].astype(np.int32) for side in ("input", "output", "target"))
     final = np.flatnonzero(finals != np.inf).astype(np.int32)
-    shared = tables[0] == tables[1]
-    symbols, output_symbols = (None if table is None else without_gaps(table) for table in tables)
-    arrays = (states, inputs, outputs, weights, arcs["target"].astype(np.int32), final, finals[final])
-    both = (symbols, symbols if shared else output_symbols)
-    return MachineParts(start, len(finals), *arrays, SEMIRING[arc_type], *both)
+    arrays = (states, inputs, outputs, arcs["weight"].astype(np.float64), targets, final, finals[final])
+    parts = MachineParts(start, len(finals), *arrays, SEMIRING[arc_type], tables[0], tables[1])
+    return checked_machine(parts, source)
+
+
+def checked_machine(parts: MachineParts, place: str) -> MachineParts:
+    """The machine with names for all its symbols; an `InputError` if it names what is not there, or a weight is no number."""
+    start, n_states, targets = parts.start, parts.n_states, parts.targets
+    for arc in np.flatnonzero(~np.isfinite(parts.weights))[:1]:
+        raise InputError(f"{place}: arc {arc} has weight {parts.weights[arc]}, expected a finite number")
+    for at in np.flatnonzero(~np.isfinite(parts.final_weights))[:1]:
+        found = f"state {parts.final_states[at]} has final weight {parts.final_weights[at]}"
+        raise InputError(f"{place}: {found}, expected a finite number or infinity")
+    if not -1 <= start < n_states or ((targets < 0) | (targets >= n_states)).any():
+        raise InputError(f"{place}: names a state that is not there: it has {n_states} states, and starts at {start}")
+    tables = parts.input_symbols, parts.output_symbols
+    for labels, symbols in zip((parts.inputs, parts.outputs), tables, strict=True):
+        check_labels(labels, symbols, place)
+    inputs, outputs = (None if table is None else without_gaps(table) for table in tables)
+    outputs = inputs if tables[0] == tables[1] else outputs
+    if start < 0:
+        return replace(MachineParts.nothing("", inputs, parts.semiring), output_symbols=outputs)
+    return replace(parts, input_symbols=inputs, output_symbols=outputs)
 
 
 def header(bytes_: Bytes, arc_types: Collection[str]) -> tuple[str, int, int, list[list[str] | None]]:
@@ -81,9 +83,7 @@ def header(bytes_: Bytes, arc_types: Collection[str]) -> tuple[str, int, int, li
         )
     version, flags = bytes_.number("<i", "the version"), bytes_.number("<i", "the flags")
     if version != VERSION or flags & ALIGNED:
-        raise InputError(
-            f"{source}: is of version {version} with flags {flags}, expected version {VERSION}, not aligned"
-        )
+        raise InputError(f"{source}: is of version {version}, flags {flags}, expected version {VERSION}, not aligned")
     bytes_.number("<Q", "the properties")
     start, n_states, _ = (bytes_.number("<q", what) for what in ("the start", "the states", "the arcs"))
     return arc_type, start, n_states, [bytes_.symbols() if flags & flag else None for flag in (HAS_INPUT, HAS_OUTPUT)]
@@ -156,50 +156,29 @@ def _symbol_bytes(symbols: Sequence[str]) -> bytes:
 
 
 class Bytes:
-    """A reader of the bytes of a file; if they end too early, the message says what was expected.
+    """A reader of the bytes of a stream; if they end too early, the message says what was expected."""
 
-    They are given, or are read from a stream as they are needed.
-    """
-
-    def __init__(self, data: bytes, source: str, stream: BufferedIOBase | None = None):
-        self._data, self.source, self._at = data, source, 0
-        self._stream, self._before = stream, 0  # bytes before those in `_data`
-
-    @property
-    def place(self) -> int:
-        """The number of bytes that were taken."""
-        return self._before + self._at
+    def __init__(self, stream: Any, source: str):
+        self._stream, self.source, self.place = BufferedReader(stream), source, 0  # the number of bytes that were taken
 
     def at_end(self) -> bool:
-        return not self._has(1)
-
-    def _has(self, size: int) -> bool:
-        """Whether there are so many bytes more."""
-        if self._stream is not None and self._at + size > len(self._data):
-            parts, n = [self._data[self._at :]], len(self._data) - self._at
-            while n < size and (part := self._stream.read(CHUNK)):
-                parts.append(part)
-                n += len(part)
-            self._before, self._at, self._data = self.place, 0, b"".join(parts)
-        return self._at + size <= len(self._data)
+        return not self._stream.peek(1)
 
     def take(self, size: int, what: str) -> bytes:
-        if size < 0 or not self._has(size):
+        data = self._stream.read(min(max(size, 0), CHUNK))
+        while len(data) < size and (more := self._stream.read(min(size - len(data), CHUNK))):
+            data += more
+        if len(data) != size:
             raise InputError(
-                f"{self.source}: ends after {self._before + len(self._data):,} bytes, expected {what} at byte"
+                f"{self.source}: ends after {self.place + len(data):,} bytes, expected {what} at byte"
                 f" {self.place:,}: the file is truncated or damaged; fetch it again"
             )
-        self._at += size
-        return self._data[self._at - size : self._at]
+        self.place += size
+        return data
 
     def until(self, end: bytes, what: str) -> bytes:
-        """The bytes before the next `end`, which is passed."""
-        found = self._data.find(end, self._at)
-        while found < 0 and self._has(len(self._data) - self._at + 1):
-            found = self._data.find(end, self._at)
-        taken = self.take((len(self._data) + 1 if found < 0 else found) - self._at, what)
-        self._at += len(end)
-        return taken
+        """The bytes before the next `end`, a single byte, which is passed."""
+        return b"".join(iter(lambda: self.take(1, what), end))
 
     def number(self, form: str, what: str) -> Any:
         return struct.unpack(form, self.take(struct.calcsize(form), what))[0]

@@ -3,10 +3,12 @@
 """
 
 from collections.abc import Sequence
+from math import isnan
 
 from .arc_lines import ArcLines, coded, machine_lines, number, written_sides
 from .errors import InputError
 from .machine import MachineParts
+from .parameters import to_float
 from .symbols import columns
 from .weights import ONE, as_kind
 
@@ -45,25 +47,18 @@ def parse(
                 f"{place}: found {len(row)} columns, expected {width} or {width + 1} for an arc of {kind}, 1 or 2 else"
             )
     if acceptor:
-        (labels,), symbols = coded([lines], ["inputs"], isymbols)
-        return lines.parts(labels, labels, symbols, symbols, semiring)
-    (inputs,), input_symbols = coded([lines], ["inputs"], isymbols)
-    (outputs,), output_symbols = coded([lines], ["outputs"], osymbols)
-    return lines.parts(inputs, outputs, input_symbols, output_symbols, semiring)
+        (labels,), symbols = coded([lines], "inputs", isymbols)
+        return lines.parts([labels] * 2, [symbols] * 2, semiring)
+    (inputs,), input_symbols = coded([lines], "inputs", isymbols)
+    (outputs,), output_symbols = coded([lines], "outputs", osymbols)
+    return lines.parts((inputs, outputs), (input_symbols, output_symbols), semiring)
 
 
 def _is_acceptor(rows: Sequence[Sequence[str]]) -> bool:
     widths = {len(row) for row in rows}
     fourth = [row[3] for row in rows if len(row) == 4]
-    return 5 not in widths and (3 in widths or (bool(fourth) and all(map(_is_decimal, fourth))))
-
-
-def _is_decimal(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return not text.isdecimal()
+    decimal = bool(fourth) and not any(text.isdecimal() or isnan(to_float(text)) for text in fourth)
+    return 5 not in widths and (3 in widths or decimal)
 
 
 def format_machine(parts: MachineParts, kind: str | None = None) -> str:

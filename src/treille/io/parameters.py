@@ -1,18 +1,36 @@
-"""Validation of numeric parameters."""
+"""Validation of parameters, and of sizes as people write them."""
 
+import contextlib
+import re
 from math import inf, nan
 from numbers import Integral, Real
 from typing import Any
 
 import joblib
+import numpy as np
 
 from treille.io.errors import InputError
+
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 def check_positive(name: str, value: Any) -> None:
     """Raises an `InputError` unless the value is a positive, finite number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < inf:
         raise InputError(f"{name} is {value!r}, expected a positive number")
+
+
+def check_choice(name: str, value: Any, *choices: str) -> None:
+    """Raises an `InputError` unless the value is one of some words."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = map(repr, choices)
+        raise InputError(f"{name} is {value!r}, expected {', '.join(others)} or {last}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raises an `InputError` for anything but True and False, of Python or numpy."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} is {value!r}, expected True or False")
 
 
 def to_float(text: str) -> float:
@@ -35,3 +53,20 @@ def effective_n_jobs(n_jobs: Any) -> int:
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or int(n_jobs) == 0):
         raise InputError(f"n_jobs is {n_jobs!r}, expected None, a number of threads, or -1 for all processors")
     return 1 if n_jobs == 1 else int(joblib.effective_n_jobs(n_jobs))
+
+
+def parse_size(name: str, value: Any) -> int:
+    """A number of bytes: an int, or text such as "2GB", "500 MB" or "1.5g".
+
+    >>> parse_size("memory", "2GB"), parse_size("memory", "500 MB"), parse_size("memory", 10**9)
+    (2000000000, 500000000, 1000000000)
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) > 0:
+        return int(value)
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", value.lower()) if isinstance(value, str) else None
+    if found is not None:
+        with contextlib.suppress(ValueError):
+            size = int(float(found[1]) * UNITS[found[2]])
+            if size > 0:
+                return size
+    raise InputError(f"{name} is {value!r}, expected a size such as '2GB' or '500MB', or a number of bytes")

@@ -1,12 +1,17 @@
-"""What readers return in `Examples.X`: texts, or packed examples, which can be selected and joined."""
+"""The types of `Examples.X`: a list of texts, or packed examples, which can be selected and joined."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+import scipy.sparse as sp
+
 from .errors import InputError
+from .flat import joined_offsets, over_one_alphabet
 
 
 class PackedExamples(ABC):
@@ -16,6 +21,9 @@ class PackedExamples(ABC):
     """
 
     title: ClassVar[str] = "examples"  # the plural noun in messages, such as "trees"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self):,} {self.title})"
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -35,7 +43,7 @@ class PackedExamples(ABC):
         """About how many characters these examples take in a file."""
 
     def traits(self) -> dict[str, str]:
-        """What files that are read together must agree in, each with what this one has."""
+        """Properties in which files that are read together must agree, with their values in this file."""
         return {}
 
 
@@ -80,8 +88,44 @@ class ColumnParts(PackedExamples):
         return found
 
 
+@dataclass(frozen=True, repr=False)
+class NumberRows(PackedExamples):
+    """Rows of numbers with names of their columns, as a file holds them; `treille.Vectors` is made of them."""
+
+    title: ClassVar[str] = "rows of numbers"
+    matrix: sp.csr_matrix
+    names: list[str]
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def width(self) -> str:
+        """How many columns there are, for notes."""
+        return f"{len(self.names):,} columns"
+
+    def take(self, rows: Sequence[int]) -> NumberRows:
+        return NumberRows(self.matrix[np.asarray(rows, np.int64)], self.names)
+
+    @classmethod
+    def join(cls, each: Sequence[NumberRows]) -> NumberRows:
+        columns, names = over_one_alphabet(
+            [(part.matrix.indices, part.names) for part in each],
+            lambda names: sorted(names, key=lambda name: (len(name), name)),
+        )
+        offsets = joined_offsets(part.matrix.indptr for part in each)
+        values = np.concatenate([part.matrix.data for part in each])
+        matrix = sp.csr_matrix((values, columns, offsets), (len(offsets) - 1, len(names)))
+        matrix.sort_indices()
+        return cls(matrix, names)
+
+    @property
+    def volume(self) -> int:
+        return 10 * int(self.matrix.nnz)
+
+
 class Same:
-    """Refuses files of different kinds of data, and those of other columns, labels or attributes than the first."""
+    """Refuses files that differ from the first in their kind of data, columns, labels or attributes."""
 
     def __init__(self) -> None:
         self._found = dict[str, tuple[str, str]]()  # what the first file with this trait has, and its name

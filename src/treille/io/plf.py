@@ -6,7 +6,7 @@ target. The last state is final. ``()`` and a blank line are empty lattices. ``*
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -25,6 +25,11 @@ FIRST = re.compile(r"\((?P<skipped>(?:\(\),)*)\(")
 BETWEEN = re.compile(r",|,?\),(?P<skipped>(?:\(\),)*)\(")
 LAST = re.compile(r",?\)(?P<skipped>(?:,\(\))*),?\)")
 EMPTY = re.compile(r"\(?\)?|\((?P<skipped>\(\)(?:,\(\))*),?\)")
+FOLLOWS = (  # the tokens that may follow each, by the number of open brackets
+    {"": ("open",), "close": ("end",)},
+    {"open": ("open", "close"), "close": ("comma", "close"), "comma": ("open", "close")},
+    {"open": ("arc", "close"), "arc": ("comma", "close"), "comma": ("arc", "close")},
+)
 EXPECTED = "expected ((('word', weight, distance), ...), ...)"
 
 
@@ -67,14 +72,23 @@ def parse(
             sources += states
             n_states.append(states[-1] + 1 + _jump(pieces[-1], LAST, {}, text, place))
         ends.append(len(words))
-    values, distances = _numbers(weighed, float, texts, places, ends), _numbers(steps, int, texts, places, ends)
+
+    def place_of(arc: int, group: int) -> str:
+        i = int(np.searchsorted(ends, arc, side="right")) - 1
+        match = list(ARC.finditer(texts[i]))[arc - ends[i]]
+        return f"{places[i]}, column {match.start(group) + 1}"
+
+    values, distances = _numbers(weighed, float, place_of), _numbers(steps, int, place_of)
     kind, how = (weights, "as requested") if weights else (seen or Seen()).kind_of(values, source)
     values = in_semiring(values, kind, source)
     coder = Coder(EPSILONS)
     escaped = any("\\" in text for text in texts)
     labels = np.array(coder.labels(map(_word, words) if escaped else [word[1:-1] for word in words]), np.int32)
     semiring, symbols, froms = SEMIRING[kind], coder.symbols(), np.array(sources, np.int32)
-    _check_distances(distances, froms, n_states, texts, places, ends)
+    last = np.repeat(np.array(n_states, np.int64) - 1, np.diff(ends))
+    for arc in np.flatnonzero((distances < 1) | (froms + distances > last))[:1]:
+        found = f"an arc of state {froms[arc]} leads {distances[arc]:.0f} states on"
+        raise InputError(f"{place_of(arc, 3)}: {found}, expected 1 to {last[arc] - froms[arc]}")
     targets, one = froms + distances.astype(np.int32), np.array([ONE[semiring]])
     machines = []
     for i, (begin, end) in enumerate(pairwise(ends)):
@@ -135,23 +149,17 @@ def _states_of_none(piece: str, text: str, place: str) -> int:
     return 0 if found["skipped"] is None else 1 + found["skipped"].count("()")
 
 
-def _numbers(
-    tokens: list[str], convert: type, texts: Sequence[str], places: Sequence[str], ends: list[int]
-) -> np.ndarray:
+def _numbers(tokens: list[str], convert: type, place_of: Callable[[int, int], str]) -> np.ndarray:
     try:
         values = np.array(list(map(convert, tokens)), np.float64)
-        bad = np.flatnonzero(~np.isfinite(values))
-        first = int(bad[0]) if len(bad) else None
+        if np.isfinite(values).all():
+            return values
     except (ValueError, OverflowError):
-        first = next(a for a, text in enumerate(tokens) if not _converts(convert, text))
-    if first is None:
-        return values
-    what = "the weight" if convert is float else "the distance"
-    wanted = "a finite number" if convert is float else "a whole number"
-    group = 2 if convert is float else 3
-    raise InputError(
-        f"{_arc_place(first, group, texts, places, ends)}: {what} is {tokens[first][:40]!r}, expected {wanted}"
-    )
+        pass
+    first = next(a for a, text in enumerate(tokens) if not _converts(convert, text))
+    group, what, expected = (2, "weight", "finite") if convert is float else (3, "distance", "whole")
+    found = f"the {what} is {tokens[first][:40]!r}"
+    raise InputError(f"{place_of(first, group)}: {found}, expected a {expected} number")
 
 
 def _converts(convert: type, text: str) -> bool:
@@ -161,43 +169,14 @@ def _converts(convert: type, text: str) -> bool:
         return False
 
 
-def _check_distances(
-    distances: np.ndarray,
-    sources: np.ndarray,
-    n_states: list[int],
-    texts: Sequence[str],
-    places: Sequence[str],
-    ends: list[int],
-) -> None:
-    last = np.repeat(np.array(n_states, np.int64) - 1, np.diff(ends))
-    bad = np.flatnonzero((distances < 1) | (sources + distances > last))
-    if len(bad):
-        a = int(bad[0])
-        where, most = _arc_place(a, 3, texts, places, ends), int(last[a] - sources[a])
-        raise InputError(
-            f"{where}: an arc of state {sources[a]} leads {distances[a]:.0f} states on, expected 1 to {most}"
-        )
-
-
-def _arc_place(arc: int, group: int, texts: Sequence[str], places: Sequence[str], ends: list[int]) -> str:
-    i = int(np.searchsorted(ends, arc, side="right")) - 1
-    match = list(ARC.finditer(texts[i]))[arc - ends[i]]
-    return f"{places[i]}, column {match.start(group) + 1}"
-
-
 def _broken(text: str, place: str) -> InputError:
     """The first token of a text that is not PLF."""
     tokens = re.compile(rf"\s*(?:(?P<arc>{ARC.pattern})|(?P<open>\()|(?P<close>\))|(?P<comma>,)|(?P<end>$))")
     at, depth, before = 0, 0, ""
     while True:
         token = tokens.match(text, at)
-        kind = token.lastgroup if token is not None else None
-        allowed = {
-            0: {"": {"open"}, "close": {"end"}},
-            1: {"open": {"open", "close"}, "close": {"comma", "close"}, "comma": {"open", "close"}},
-            2: {"open": {"arc", "close"}, "arc": {"comma", "close"}, "comma": {"arc", "close"}},
-        }[depth].get(before, set())
-        if token is None or kind not in allowed:
+        kind = str(token.lastgroup) if token is not None else ""
+        if token is None or kind not in FOLLOWS[depth].get(before, ()):
             column = len(text) - len(text[at:].lstrip()) + 1
             found = text[column - 1 :][:20]
             return InputError(f"{place}, column {column}: found {found!r}, {EXPECTED}")

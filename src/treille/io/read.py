@@ -87,22 +87,8 @@ def read(
     >>> examples.X, examples.labels
     (['red and sweet', 'round and red'], ['grape', 'apple'])
     """
-    plan = ReadingPlan.of(
-        None,
-        format=format,
-        text=text,
-        label=label,
-        labelled=labelled,
-        weights=weights,
-        symbols=symbols,
-        encoding=encoding,
-        columns=columns,
-        brackets=brackets,
-        skip_unlabelled=skip_unlabelled,
-        labels=labels,
-        root_label=root_label,
-        like=like,
-    )
+    options = {name: value for name, value in locals().items() if name != "path"}
+    plan = ReadingPlan.of(None, **options)
     (examples,) = plan.finished(plan.part(path).blocks(None))
     return examples
 
@@ -122,21 +108,32 @@ class ReadingPlan:
         cls,
         limits: Limits | None,
         *,
+        format: str | None = None,
         labelled: bool | None = None,
         labels: Path | Labels | None = None,
         root_label: bool = False,
         like: Any = None,
         text: str | None = None,
         weights: str | None = None,
+        symbols: Path | Sequence[str] | None = None,
+        columns: Sequence[str] = (),
         **options: Any,
     ) -> "ReadingPlan":
-        """From the arguments of `read`."""
+        """From the arguments of `read`, checked."""
+        formats = dict.fromkeys((*FORMATS, *(name for family in families() for name in family.TITLES)))
+        if format is not None and format not in formats:
+            raise InputError(f"unknown format {format!r}, expected one of {', '.join(formats)}")
+        check_kind(weights)
         known = getattr(like, "reading_", {})
         root_label = root_label or bool(known.get("root_label"))
-        request = request_of(
+        request = Request(
+            "",
+            format or "",
             text=text or known.get("text"),
             weights=weights or known.get("weights"),
             labelled=False if labels is not None or root_label else labelled,
+            symbols=read_symbols(symbols),
+            columns=tuple(columns),
             **options,
         )
         return cls(request, limits, labelled, labels, root_label)
@@ -165,28 +162,9 @@ class ReadingPlan:
             raise InputError(f"{source}: no example has a label, expected some: name the field with --label")
 
 
-def request_of(
-    *,
-    format: str | None = None,
-    weights: str | None = None,
-    symbols: Any = None,
-    columns: Sequence[str] = (),
-    **options: Any,
-) -> Request:
-    """The arguments of `read` that say how a file is read, checked."""
-    known = dict.fromkeys((*FORMATS, *(name for family in families() for name in family.TITLES)))
-    if format is not None and format not in known:
-        raise InputError(f"unknown format {format!r}, expected one of {', '.join(known)}")
-    check_kind(weights)
-    table = read_symbols(symbols)
-    return Request("", format or "", weights=weights, symbols=table, columns=tuple(columns), **options)
-
-
 def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
     if not isinstance(examples.X, TreeParts):
-        raise InputError(
-            f"{examples.source}: holds no trees, expected trees: --root-label takes labels from their roots"
-        )
+        raise InputError(f"{examples.source}: holds no trees, expected trees: --root-label takes their roots' labels")
     labels, without = trees.without_root(examples.X)
     if not labelled:
         return replace(examples, X=without)

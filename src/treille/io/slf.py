@@ -59,10 +59,8 @@ def parse(text: str, source: str) -> MachineParts:
     sources, targets = np.array(ends, np.int32).reshape(-1, 2).T
     start = _only(header, "start", set(range(n)) - set(targets.tolist()), source, n)
     end = _only(header, "end", set(range(n)) - set(sources.tolist()), source, n)
-    on_links = [
-        _text(link["W"]) if "W" in link else words[target] or NULL
-        for (_, link), target in zip(links, targets, strict=True)
-    ]
+    links_to = zip((link for _, link in links), targets, strict=True)
+    on_links = [_text(link["W"]) if "W" in link else words[target] or NULL for link, target in links_to]
     costs, scores = _costs(header, links, [word != NULL for word in on_links], source)
     first = words[start] or NULL
     if first != NULL and not any("W" in link for _, link in links):  # a word of the start: before it comes a new state

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
+from .flat import are_offsets
 from .units import BASES, SPLIT, TextUnit
 
 DEEPEST = 250  # of dicts; a kernel inside a kernel takes two, and several calls in Python, which allows 1,000
@@ -57,7 +58,7 @@ def names(spec: Any, name: str = "alphabet") -> list[str]:
 
 
 def unit(spec: Any) -> str:
-    """The field `unit`, that of a batch."""
+    """The field `unit` of a batch."""
     found: str = value(spec, "unit", str)
     try:
         return str(TextUnit.of(found))
@@ -95,14 +96,11 @@ def rows(spec: Any, name: str, kinds: tuple[type, ...]) -> list[list[Any]]:
     for row in found:
         if not isinstance(row, list) or len(row) != len(kinds):
             raise InputError(f"the field {name!r} has a row that is {_shown(row)}, expected {len(kinds)} values")
-    read = [
-        [
-            whole({name: x}, name, -1, 2**31 - 1) if k is int else number({name: x}, name)
-            for x, k in zip(row, kinds, strict=True)
-        ]
-        for row in found
-    ]
-    return read
+
+    def cell(x: Any, kind: type) -> Any:
+        return whole({name: x}, name, -1, 2**31 - 1) if kind is int else number({name: x}, name)
+
+    return [list(map(cell, row, kinds)) for row in found]
 
 
 def check_depth(spec: Any) -> None:
@@ -146,7 +144,7 @@ def indices(arrays: Mapping[str, np.ndarray], name: str, stop: int, least: int =
 def offsets(arrays: Mapping[str, np.ndarray], name: str, end: int) -> np.ndarray:
     """The array `name`, which must rise from 0 to `end`."""
     found = array(arrays, name, np.int64)
-    if not len(found) or found[0] != 0 or found[-1] != end or (found[1:] < found[:-1]).any():
+    if not are_offsets(found, end):
         raise InputError(f"the array {name!r} does not rise from 0 to {end:,}")
     return found
 

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from .blocks import Limits, runs, split_head
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note
-from .fields import Fields, choose
-from .labels import Found, labels_of
+from .examples import Examples, Request
+from .fields import choose
+from .labels import Found
 from .parameters import to_float
-from .records import NumberRows
+from .parts import NumberRows
 
 TITLES = {"svmlight": "SVM-light"}
 SUFFIXES = {"svmlight": (".svmlight", ".libsvm", ".svm")}
@@ -35,41 +35,25 @@ def guess_content(line: str, text: str | None) -> str | None:
 def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """The rows of a file, and their labels."""
     source, (head, stream) = request.source, split_head(stream)
-    place, none = f"{source}, line {len(head)}", True
-    fields = choose(["label", "text"], request.text, request.label, request.labelled, place)
-    for run in runs(enumerate(stream, 1), limits, lambda line: len(line[1])):
-        numbers, found = _rows(run, source)
-        if found:
-            none = False
-            yield _examples(numbers, found, fields, request)
-    if none:
-        raise InputError(f"{source}: found comments and no example after them, expected at least one")
+    fields = choose(["label", "text"], request.text, request.label, request.labelled, f"{source}, line {len(head)}")
+    missing = f"{source}: found comments and no example after them, expected at least one"
+    lines = ((number, line) for number, line in enumerate(stream, 1) if line.partition("#")[0].strip())
+    for run in runs(lines, limits, lambda line: len(line[1]), missing):
+        numbers, found = rows(run, source)
+        title, facts = TITLES["svmlight"] + request.how, [numbers.width]
+        yield request.examples(numbers, found, fields, title, facts, "label first on its line")
 
 
-def _examples(numbers: NumberRows, found: Found, fields: Fields, request: Request) -> Examples:
-    labels = labels_of(found, fields, request.source, request.skip_unlabelled)
-    label = f"label first on its line{against_the_rest(fields, labels or [])}"
-    n, columns = counted(len(numbers), "example"), [f"{len(numbers.names):,} columns"]
-    understood_as = note(request, TITLES["svmlight"] + request.how, n, columns, labels, label)
-    return Examples(numbers, labels, "svmlight", request.source, understood_as, [number for number, _ in found])
+def rows(lines: Iterable[tuple[int, str]], source: str) -> tuple[NumberRows, Found]:
+    """The rows of numbered lines, columns named by their ids, and the label of each with its line. Ids may be in any order.
 
-
-def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:
-    """The rows of a file, columns named by their ids, and the label of each with its line. Ids may be in any order.
-
-    >>> numbers, labels = rows(["+1 3:0.5 1:2 # a vine\\n", "-1 qid:2 3:1\\n"], "vines.svm")
+    >>> numbers, labels = rows([(1, "+1 3:0.5 1:2 # a vine\\n"), (2, "-1 qid:2 3:1\\n")], "vines.svm")
     >>> numbers.names, numbers.matrix.toarray().tolist(), labels
     (['1', '3'], [[2.0, 0.5], [0.0, 1.0]], [(1, 1), (2, -1)])
     """
-    return _rows(enumerate(lines, 1), source)
-
-
-def _rows(lines: Iterable[tuple[int, str]], source: str) -> tuple[NumberRows, Found]:
     ids, values, ends, found = array("q"), array("d"), array("q", [0]), Found()
     for number, line in lines:
         entries = line.partition("#")[0].split()
-        if not entries:
-            continue
         place = f"{source}, line {number}"
         found.append((number, _label(entries[0], place)))
         first = 2 if len(entries) > 1 and entries[1].startswith("qid:") else 1

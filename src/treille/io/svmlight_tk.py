@@ -17,12 +17,11 @@ import scipy.sparse as sp
 from . import brackets
 from .blocks import Limits, runs
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note
+from .examples import Examples, Request
 from .fields import choose
-from .labels import Found, labels_of
+from .labels import Found
 from .parameters import to_float
-from .parts import ColumnParts
-from .records import NumberRows
+from .parts import ColumnParts, NumberRows
 from .tree_parts import TreeParts
 
 MARK = re.compile(r"\|(BT|ET|BV|EV|BDV|EDV|BS|ES)(?::([^|]*))?\|")
@@ -45,9 +44,7 @@ def split(line: str, place: str) -> tuple[str, list[Part]]:
             parts.append((mark[1], mark[2] or "", content))
         elif content and not content.startswith("#"):
             if mark[1] != "ET":
-                raise InputError(
-                    f"{place}: found {content[:40]!r} after |{mark[1]}|, expected a mark such as |BT| there"
-                )
+                raise InputError(f"{place}: found {content[:40]!r} after |{mark[1]}|, expected a mark such as |BT|")
             parts.append(("BV", "", content.partition(" #")[0]))
     if not any(mark == "BT" for mark, _, _ in parts):
         raise InputError(f"{place}: found {line[:40]!r}, expected a label and a tree between |BT| and |ET|")
@@ -86,11 +83,8 @@ def blocks(lines: Iterator[str], request: Request, limits: Limits | None) -> Ite
     Which columns there are is decided on the first block.
     """
     layout, source = None, request.source
-    rows = (
-        (number, *split(line.removesuffix("\n"), f"{source}, line {number}"))
-        for number, line in enumerate(lines, 1)
-        if line.strip()
-    )
+    numbered = ((n, line.removesuffix("\n")) for n, line in enumerate(lines, 1) if line.strip())
+    rows = ((n, *split(line, f"{source}, line {n}")) for n, line in numbered)
     for run in runs(rows, limits, lambda row: sum(len(content) for _, _, content in row[2])):
         some = list(run)
         if layout is None:
@@ -115,15 +109,11 @@ def _examples(rows: list[Row], layout: Layout, names: list[str], fields: list[st
     columns = {name: _parsed(name, contents[name], layout.kinds[name], found, source) for name in names}
     X = columns[names[0]] if len(names) == 1 and not request.columns else ColumnParts(columns)
     chosen = choose(fields, names[0], request.label, request.labelled, source)
-    labels = labels_of(found, chosen, source, request.skip_unlabelled)
-    said = (
-        [f"{name} = {_size(column)}" for name, column in columns.items()] if isinstance(X, ColumnParts) else [_size(X)]
-    )
-    first = "label first on its line" if chosen.label == "label" else f"label = {chosen.label}"
-    first += against_the_rest(chosen, labels or [])
-    title = "trees in brackets" if said == [_size(X)] else "columns of SVM-light-TK"
-    understood_as = note(request, title + request.how, counted(len(found), "example"), said, labels, first)
-    return Examples(X, labels, "trees", source, understood_as, [number for number, _ in found], fields)
+    title, facts = "trees in brackets", [_size(X)]
+    if isinstance(X, ColumnParts):
+        title, facts = "columns of SVM-light-TK", [f"{name} = {_size(column)}" for name, column in columns.items()]
+    first = "label first on its line" if chosen.label == "label" else ""
+    return request.examples(X, found, chosen, title + request.how, facts, first, fields)
 
 
 def _layout(rows: list[Row]) -> Layout:
@@ -148,7 +138,7 @@ def _named(parts: list[Part], layout: Layout) -> Iterator[tuple[str, Part]]:
 
 
 def _columns(rows: list[Row], layout: Layout, source: str) -> dict[str, list[Part | None]]:
-    """What each row has in each column."""
+    """The cells of each column."""
     columns: dict[str, list[Part | None]] = {name: [None] * len(rows) for name in layout.kinds}
     for i, (line, _, parts) in enumerate(rows):
         for own, part in _named(parts, layout):
@@ -191,9 +181,8 @@ def _numbers(parts: list[Part | None], found: Found, source: str) -> NumberRows:
     names = sorted(codes, key=lambda id: (len(id), id) if id.isdecimal() else (0, id))
     places = np.empty(len(codes), np.int64)
     places[[codes[name] for name in names]] = np.arange(len(codes))
-    matrix = sp.csr_matrix(
-        (np.array(values), places[np.array(columns, np.int64)], np.array(ends)), shape=(len(parts), len(codes))
-    )
+    arrays = (np.array(values), places[np.array(columns, np.int64)], np.array(ends))
+    matrix = sp.csr_matrix(arrays, shape=(len(parts), len(codes)))
     matrix.sum_duplicates()
     return NumberRows(matrix, names)
 
@@ -201,4 +190,4 @@ def _numbers(parts: list[Part | None], found: Found, source: str) -> NumberRows:
 def _size(column: Any) -> str:
     if isinstance(column, TreeParts):
         return f"{len(column.labels):,} nodes"
-    return f"{len(column.names):,} columns of numbers" if isinstance(column, NumberRows) else "texts"
+    return f"{column.width} of numbers" if isinstance(column, NumberRows) else "texts"

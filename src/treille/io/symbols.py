@@ -80,26 +80,18 @@ def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
     """The same machines over one symbol table; those whose labels are plain numbers are unchanged."""
     if all(len({id(getattr(machine, table)) for machine in machines}) == 1 for table in SIDES.values()):
         return list(machines)
-    coder = Coder()
-    changes = [_recoded(machine, coder) for machine in machines]
+    return with_words_used(machines)
+
+
+def with_words_used(machines: Sequence[MachineParts]) -> list[MachineParts]:
+    """The machines over one symbol table of the words on their arcs."""
+    coder, recoded = Coder(), list[dict[str, Any]]()
+    for machine in machines:
+        sides = [side for side, table in SIDES.items() if getattr(machine, table) is not None]
+        recoded.append({side: np.array(coder.labels(machine.words(side)), np.int32) for side in sides})
     symbols = coder.symbols()
-    return [_with_table(*pair, symbols) for pair in zip(machines, changes, strict=True)]
-
-
-def with_own_table(machine: MachineParts) -> MachineParts:
-    """The machine with a table of only its own words."""
-    coder = Coder()
-    return _with_table(machine, _recoded(machine, coder), coder.symbols())
-
-
-def _with_table(machine: MachineParts, recoded: dict[str, Any], symbols: list[str]) -> MachineParts:
-    tables: dict[str, Any] = {SIDES[side]: symbols for side in recoded}
-    return replace(machine, **recoded, **tables)
-
-
-def _recoded(machine: MachineParts, coder: Coder) -> dict[str, Any]:
-    sides = [side for side, table in SIDES.items() if getattr(machine, table) is not None]
-    return {side: np.array(coder.labels(machine.words(side)), np.int32) for side in sides}
+    changes = [labels | {SIDES[side]: symbols for side in labels} for labels in recoded]
+    return [replace(machine, **change) for machine, change in zip(machines, changes, strict=True)]
 
 
 def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[str] | None:
@@ -113,9 +105,7 @@ def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[s
             if not words:
                 continue
             if len(words) != 2 or not words[1].isdecimal() or len(words[1]) > 18:
-                raise InputError(
-                    f"{source}, line {number}: found {line.strip()[:40]!r}, expected a symbol and its label"
-                )
+                raise InputError(f"{source}, line {number}: found {line.strip()[:40]!r}, expected a symbol and a label")
             pairs.append((words[0], whole(words[1])))
     return symbol_list(pairs, source)
 

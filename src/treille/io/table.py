@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 
 from .errors import InputError
-from .fields import listed
-from .records import Records
+from .fields import Records, listed
 
 TITLES = {",": "CSV", ";": "CSV", "\t": "TSV", "|": "CSV"}
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}

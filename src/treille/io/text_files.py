@@ -9,12 +9,11 @@ from typing import Any
 from . import brackets, fasta, fastq, jsonl, lines, table
 from .blocks import Limits, runs, split_head
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, block_ids, counted, note
-from .fields import IDS, LABELS, TEXTS, Fields, choose, first_of, listed, split_label
-from .labels import Found, label_text, labels_of
+from .examples import Examples, Request, block_ids
+from .fields import IDS, LABELS, TEXTS, Fields, Record, Records, choose, first_of, listed, split_label
+from .labels import Found, label_text
 from .parameters import to_float
 from .parts import ColumnParts
-from .records import Record, Records
 from .trees import looks_like_tree
 
 TITLES = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV", "lines": "one text per line"}
@@ -29,12 +28,13 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
 LABEL_FIRST = {"lines": "label first on its line"} | dict.fromkeys(("fasta", "fastq"), "label first in its header")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 HEADER_NAMES = {*TEXTS, *LABELS} - {"y"}  # a single letter can be a class as well as a name
+Get = Callable[[Fields, Mapping[str, object], str], Any]  # what is taken from a record, whose place comes last
 ARRAY = re.compile(r"\[\s*(\{|$)")
 
 
 @dataclass
 class Collected:
-    """What the records of a file hold: texts, labels and ids, and the fields of these."""
+    """The texts, labels and ids of the records of a file, and the fields that hold them."""
 
     fields: Fields | None = None
     id_field: str = ""
@@ -48,11 +48,11 @@ class Collected:
     is_labelled: bool | None = None
 
     def next(self) -> "Collected":
-        """What is known of the records that follow these, and none of them yet."""
+        """An empty collection for the records that follow these, with the same fields."""
         return replace(self, texts=[], found=[], ids=[])
 
     def choose(self, first: Record, request: Request) -> None:
-        """Chooses the fields by those of one record."""
+        """Chooses the fields among the fields of one record."""
         (number, record), text, label = first, request.text, request.label
         self.names, place = list(record), f"{request.source}, line {number}"
         if _headless(request.format, self.names):
@@ -95,26 +95,22 @@ def blocks_of(
     rows: Records, request: Request, limits: Limits | None, label_place: str = "", title: str = ""
 ) -> Iterator[Examples]:
     """The examples of records; see `examples_of`."""
-    found = None
-    for found in collected(rows, request, limits):
+    missing = f"{request.source}: found a header and no example after it, expected at least one"
+    for found in collected(rows, request, limits, missing):
         yield examples_of(found, request, label_place, title)
-    if found is None:
-        raise InputError(f"{request.source}: found a header and no example after it, expected at least one")
 
 
 def collected(
-    rows: Records,
-    request: Request,
-    limits: Limits | None,
-    get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
+    rows: Records, request: Request, limits: Limits | None, missing: str, get: Get = Fields.text
 ) -> Iterator[Collected]:
-    """What the records of a file hold, in blocks; `get` takes the text from a record. The fields are chosen on the first block.
+    """The texts, labels and ids of a file in blocks; `get` takes the text from a record. The first block decides the fields.
 
+    `missing` is the message for a file without records.
     If examples without a label are left out and labels are required, blocks before the first label are passed over.
     """
     found, passed = None, None
     required = request.skip_unlabelled and request.labelled and limits is not None
-    for some in runs(rows, limits, _size):
+    for some in runs(rows, limits, _size, missing):
         if found is None and required:
             some = list(some)
             if not any(_has_label(record, request.label) for _, record in some):
@@ -135,7 +131,7 @@ def read_records(stream: Iterator[str], request: Request) -> tuple[Records, str]
     head, stream = split_head(stream)
     labelled = request.labelled if request.label is None else request.labelled is not False
     between = lines.separator(head[-1], labelled)
-    rows = records(request.format, stream, request.source, between, request.text, request.label, request.columns)
+    rows = records(stream, request, between)
     return rows, "label = first word of its line" if request.format == "lines" and between == " " else ""
 
 
@@ -144,25 +140,21 @@ def examples_of(records: Collected, request: Request, label_place: str = "", tit
 
     Decides, unless that was done on earlier records, whether these have ids, and whether their texts are trees.
     """
-    format, fields, texts = request.format, records.fields, records.texts
+    format, fields = request.format, records.fields
     assert fields is not None
-    labels = labels_of(records.found, fields, request.source, request.skip_unlabelled)
     ids, unnamed = block_ids(records.ids, records.has_ids), format in LABEL_FIRST and fields.label == "label"
     if records.has_ids is None:
         of_header = unnamed and format != "lines" and request.labelled is None and request.label is None
         records.has_ids = ids is not None
         records.is_labelled = not (of_header and len(ids or ()) > 2)  # headers that all differ name the sequences
-    labels = labels if records.is_labelled else None
     headless = _headless(format, records.names)
     title = (title or TITLES[format]) + request.how + " with no header" * headless
     column = "column " * headless
     X, read_as = _read_as(records, request)
-    understood = [] if format in LABEL_FIRST else [f"text = {column}{' + '.join(fields.texts)}{read_as}"]
+    facts = [] if format in LABEL_FIRST else [f"text = {column}{' + '.join(fields.texts)}{read_as}"]
     label = (label_place or LABEL_FIRST[format]) if unnamed else f"label = {column}{fields.label}"
-    label += against_the_rest(fields, labels or [])
-    understood_as = note(request, title, counted(len(texts), "example", texts.count("")), understood, labels, label)
-    numbers = [number for number, _ in records.found]
-    return Examples(X, labels, format, request.source, understood_as, numbers, records.names, ids)
+    fields = fields if records.is_labelled else replace(fields, label=None)
+    return request.examples(X, records.found, fields, title, facts, label, records.names, ids)
 
 
 def _read_as(records: Collected, request: Request) -> tuple[Any, str]:
@@ -180,38 +172,25 @@ def _read_as(records: Collected, request: Request) -> tuple[Any, str]:
     return brackets.parse(texts, place=lambda i: place.format(found[i][0])), ", read as trees"
 
 
-def records(
-    format: str,
-    stream: Iterator[str],
-    source: str,
-    between: str | None,
-    text: str | None,
-    label: str | None,
-    columns: Sequence[str] = (),
-) -> Records:
+def records(stream: Iterator[str], request: Request, between: str | None) -> Records:
     """The examples of a file as numbered records; `between` separates label and text in a file of lines."""
-    modules = {"jsonl": jsonl, "fasta": fasta, "fastq": fastq}
-    if format in modules:
-        return modules[format].records(stream, source)
-    if format == "lines":
-        return lines.records(stream, source, between)
+    modules, text, label = {"jsonl": jsonl, "fasta": fasta, "fastq": fastq}, request.text or "", request.label or ""
+    if request.format in modules:
+        return modules[request.format].records(stream, request.source)
+    if request.format == "lines":
+        return lines.records(stream, request.source, between)
     # The number of a column does not make a header: the first row may hold it as a label.
-    asked = {*(text or "").split("+"), text, split_label(label or "")[0], label, *columns}
+    asked = {*text.split("+"), text, split_label(label)[0], label, *request.columns}
     known = HEADER_NAMES | {name.strip() for name in asked if name and not name.strip().isdecimal()}
     head, stream = split_head(stream)
-    delimiter = table.delimiter_of("".join(head[-1:]), DELIMITERS[format], known)
-    return table.records(stream, source, delimiter, known)
+    delimiter = table.delimiter_of("".join(head[-1:]), DELIMITERS[request.format], known)
+    return table.records(stream, request.source, delimiter, known)
 
 
-def collect(
-    records: Records,
-    request: Request,
-    get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
-    like: Collected | None = None,
-) -> Collected:
+def collect(records: Records, request: Request, get: Get = Fields.text, like: Collected | None = None) -> Collected:
     """The text, label and id of every record; `get` takes the text from a record.
 
-    The fields are chosen on the first record, or are those of earlier records `like` these.
+    The fields are chosen on the first record, or taken from earlier records `like` these.
     """
     found = Collected() if like is None else like.next()
     skip = request.skip_unlabelled

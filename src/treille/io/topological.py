@@ -1,12 +1,13 @@
 """Machines with one final state and with states in topological order, as some formats of lattices require."""
 
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
 
 from .errors import InputError
-from .machine import MachineParts
+from .machine import OF_ARCS, MachineParts
 from .weights import ONE
 
 
@@ -22,15 +23,9 @@ def one_final(parts: MachineParts) -> MachineParts:
     one, finals = ONE[parts.semiring], parts.final_states
     if not len(finals) or (len(finals) == 1 and parts.final_weights[0] == one and finals[0] not in parts.sources):
         return parts
-    empty = np.zeros(len(finals), np.int32)
-    added = {
-        "sources": finals,
-        "inputs": empty,
-        "outputs": empty,
-        "weights": parts.final_weights,
-        "targets": np.full(len(finals), parts.n_states, np.int32),
-    }
-    longer: dict[str, Any] = {name: np.concatenate([getattr(parts, name), added[name]]) for name in added}
+    empty, end = np.zeros(len(finals), np.int32), np.full(len(finals), parts.n_states, np.int32)
+    added = zip(OF_ARCS, (finals, empty, empty, parts.final_weights, end), strict=True)
+    longer: dict[str, Any] = {name: np.concatenate([getattr(parts, name), values]) for name, values in added}
     at_end = {name: parts.final_scores.get(name, np.zeros(len(finals))) for name in parts.scores}
     return replace(
         parts,
@@ -57,38 +52,19 @@ def in_order(parts: MachineParts) -> MachineParts:
     if not useful:
         nothing = MachineParts.nothing(parts.name, parts.input_symbols, parts.semiring)
         return replace(nothing, output_symbols=parts.output_symbols)
-    waits = {s: sum(p in useful for p in before[s]) for s in useful}
-    order, ready = dict[int, int](), [s for s, n in waits.items() if n == 0]
-    while ready:
-        state = ready.pop()
-        order[state] = len(order)
-        for target in after[state]:
-            if target in useful:
-                waits[target] -= 1
-                if not waits[target]:
-                    ready.append(target)
-    if len(order) < len(useful):
+    try:
+        order = list(TopologicalSorter({state: useful.intersection(before[state]) for state in useful}).static_order())
+    except CycleError as error:
         raise InputError(
-            f"the states {_cycle(before, useful - order.keys())} make a cycle, which this format cannot hold"
-        )
+            f"the states {_shown(error.args[1][:-1])} make a cycle, which this format cannot hold"
+        ) from None
     number = np.full(parts.n_states, -1, np.int32)
-    number[list(order)] = list(order.values())
-    kept = (number[parts.sources] >= 0) & (number[parts.targets] >= 0)
-    by_source = np.argsort(number[parts.sources[kept]], kind="stable")
-    columns = {name: getattr(parts, name)[kept][by_source] for name in ("inputs", "outputs", "weights")}
-    final = number[parts.final_states] >= 0
-    return replace(
-        parts,
-        start=int(number[parts.start]),
-        n_states=len(order),
-        sources=number[parts.sources[kept]][by_source],
-        targets=number[parts.targets[kept]][by_source],
-        **columns,
-        final_states=number[parts.final_states[final]],
-        final_weights=parts.final_weights[final],
-        scores={name: values[kept][by_source] for name, values in parts.scores.items()},
-        final_scores={name: values[final] for name, values in parts.final_scores.items()},
-    )
+    number[order] = np.arange(len(order))
+    kept = np.flatnonzero((number[parts.sources] >= 0) & (number[parts.targets] >= 0))
+    by_source = kept[np.argsort(number[parts.sources[kept]], kind="stable")]
+    part = parts.select(by_source, np.flatnonzero(number[parts.final_states] >= 0))
+    states = {name: number[getattr(part, name)] for name in ("sources", "targets", "final_states")}
+    return replace(part, start=int(number[parts.start]), n_states=len(order), **states)
 
 
 def _neighbours(n: int, arcs: list[tuple[int, int]]) -> list[list[int]]:
@@ -108,12 +84,6 @@ def _reached(neighbours: list[list[int]], first: list[int]) -> set[int]:
     return seen
 
 
-def _cycle(before: list[list[int]], left: set[int], most: int = 10) -> str:
-    """A cycle: every state that could not be ordered has a predecessor among them, so going back closes one."""
-    walk, state = dict[int, int](), min(left)
-    while state not in walk:
-        walk[state] = len(walk)
-        state = next(p for p in before[state] if p in left)
-    cycle = list(walk)[walk[state] :][::-1]
-    shown = ", ".join(map(str, cycle[:most]))
-    return shown + (f" and {len(cycle) - most} more" if len(cycle) > most else "")
+def _shown(states: list[int], most: int = 10) -> str:
+    shown = ", ".join(map(str, states[:most]))
+    return shown + (f" and {len(states) - most} more" if len(states) > most else "")

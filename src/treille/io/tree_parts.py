@@ -12,7 +12,7 @@ import numpy as np
 from treille import _core
 
 from .errors import InputError
-from .flat import over_one_alphabet, running_sum, selected
+from .flat import joined_offsets, over_one_alphabet, running_sum, selected
 from .parts import PackedExamples
 
 Nodes = tuple[Sequence[str], Sequence[int]]  # of one tree: the label of each, and its parent, -1 for the root
@@ -31,17 +31,14 @@ class TreeParts(PackedExamples):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __repr__(self) -> str:
-        return f"TreeParts({len(self):,} trees, {len(self.labels):,} nodes)"
-
     def take(self, rows: Sequence[int]) -> TreeParts:
-        nodes, offsets = selected(self.offsets, np.asarray(rows, np.int64))
+        nodes, offsets = selected(self.offsets, rows)
         return TreeParts(self.labels[nodes], self.parents[nodes], offsets, self.alphabet)
 
     @classmethod
     def join(cls, each: Sequence[TreeParts]) -> TreeParts:
         labels, alphabet = over_one_alphabet([(part.labels, part.alphabet) for part in each])
-        offsets = running_sum(np.concatenate([np.diff(part.offsets) for part in each]))
+        offsets = joined_offsets(part.offsets for part in each)
         return cls(labels, np.concatenate([part.parents for part in each]), offsets, alphabet)
 
     @property
@@ -59,9 +56,8 @@ def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format)
     items = list(trees)
     for i, (labels, parents) in enumerate(items):
         if len(labels) != len(parents):
-            raise InputError(
-                f"{place(i)}: there are {len(labels)} labels and {len(parents)} parents, expected one each"
-            )
+            found = f"there are {len(labels)} labels and {len(parents)} parents"
+            raise InputError(f"{place(i)}: {found}, expected one each")
     try:
         alphabet = sorted(set(chain.from_iterable(labels for labels, _ in items)))
     except TypeError:
@@ -77,9 +73,7 @@ def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format)
     order, in_order, fault = _core.to_preorder(above, offsets)
     if fault is not None:
         tree, node, message = fault
-        raise InputError(
-            f"{place(tree)}, node {node}: {message}" if len(items[tree][0]) else f"{place(tree)}: {message}"
-        )
+        raise InputError(f"{place(tree)}{f', node {node}' if len(items[tree][0]) else ''}: {message}")
     if len(order):
         coded, above = coded[order], in_order
     return TreeParts(coded, above, offsets, alphabet)

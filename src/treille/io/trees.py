@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -13,9 +13,9 @@ import numpy as np
 from . import brackets, conllu, newick, svmlight_tk
 from .blocks import Limits, runs, split_head, whole_lines
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note
+from .examples import Examples, Request
 from .fields import choose
-from .labels import Found, labels_of
+from .labels import Found
 from .open import COMPRESSED
 from .tree_parts import Nodes, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
@@ -32,16 +32,6 @@ SUFFIXES = {
 LABEL_FIRST = dict.fromkeys(("trees", "newick"), "label first on its line") | {"xml": "label = name of the folder"}
 DOCUMENTS = (".xml", ".html", ".htm")
 NODE = re.compile(r"\(\s*[^()\s]|^\(\s*\(")
-
-
-@dataclass(frozen=True)
-class TreeRows:
-    """Trees of a file, what was found for the label of each, and the names of its fields."""
-
-    trees: TreeParts
-    found: Found
-    fields: list[str]
-    text: str  # the one the trees are of
 
 
 def looks_like_tree(line: str) -> bool:
@@ -96,34 +86,27 @@ def _blocks(
     limits: Limits | None,
 ) -> Iterator[Examples]:
     """The trees of rows: the line, what was found for the label, and the tree, of which `packed` makes flat arrays."""
-    none = True
-    for run in runs(rows, limits, lambda row: size(row[2])):
+    for run in runs(rows, limits, lambda row: size(row[2]), f"{request.source}: holds no tree, expected at least one"):
         found, trees = Found(), list[T]()
         for line, label, tree in run:
             found.append((line, label))
             trees.append(tree)
-        none = False
-        yield _examples(TreeRows(packed(trees, _lines(found, request.source)), found, names, text), request)
-    if none:
-        raise InputError(f"{request.source}: holds no tree, expected at least one")
+        yield _examples(packed(trees, _lines(found, request.source)), found, names, text, request)
 
 
-def _examples(rows: TreeRows, request: Request) -> Examples:
-    format, source = request.format, request.source
-    fields = choose(rows.fields, rows.text, request.label, request.labelled, source)
-    labels = labels_of(rows.found, fields, source, request.skip_unlabelled)
-    label = LABEL_FIRST[format] if format in LABEL_FIRST and fields.label == "label" else f"label = {fields.label}"
-    label += against_the_rest(fields, labels or [])
-    n, nodes = counted(len(rows.trees), "example"), [f"{len(rows.trees.labels):,} nodes"]
-    understood_as = note(request, TITLES[format] + request.how, n, nodes, labels, label)
-    return Examples(rows.trees, labels, format, source, understood_as, [line for line, _ in rows.found], rows.fields)
+def _examples(trees: TreeParts, found: Found, names: list[str], text: str, request: Request) -> Examples:
+    """The trees of a file with the fields `names`, one of which, `text`, holds the trees."""
+    fields = choose(names, text, request.label, request.labelled, request.source)
+    label = LABEL_FIRST.get(request.format, "") if fields.label == "label" else ""
+    title, facts = TITLES[request.format] + request.how, [f"{len(trees.labels):,} nodes"]
+    return request.examples(trees, found, fields, title, facts, label, names)
 
 
 def _document(stream: Iterator[str], request: Request) -> Iterator[Examples]:
     whole, source = "".join(stream), request.source
     if not whole.lstrip().startswith("<"):
         raise InputError(f"{source}: found {whole.strip()[:40]!r}, expected XML, which begins with '<'")
-    yield _examples(TreeRows(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text"), request)
+    yield _examples(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text", request)
 
 
 def without_root(trees: TreeParts) -> tuple[list[str], TreeParts]:
@@ -159,14 +142,13 @@ def document_blocks(folder: str | os.PathLike[str], request: Request, limits: Li
         first = next(file for file in files if file.parent == root)
         raise InputError(f"{first}: is next to folders, expected every document in a folder with its label as name")
     labelled = inside.pop()
-    rows = (
-        (file.relative_to(root), xml_tree(file) if ".xml" in file.name.lower() else html_tree(file)) for file in files
-    )
+    read = ((file, xml_tree if ".xml" in file.name.lower() else html_tree) for file in files)
+    rows = ((file.relative_to(root), tree_of(file)) for file, tree_of in read)
     for run in runs(rows, limits, lambda row: _tree_size(row[1])):
         names, trees = zip(*run, strict=True)
         found: Found = [(1, name.parts[0] if labelled else None) for name in names]
-        own = TreeRows(pack(trees), found, ["label", "text"] if labelled else ["text"], "text")
-        yield replace(_examples(own, request), ids=[name.as_posix() for name in names], lines=())
+        examples = _examples(pack(trees), found, ["label", "text"] if labelled else ["text"], "text", request)
+        yield replace(examples, ids=[name.as_posix() for name in names], lines=())
 
 
 def _brackets(first: str, lines: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:

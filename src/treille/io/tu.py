@@ -6,6 +6,7 @@ Morris et al., TUDataset: a collection of benchmark datasets for learning with g
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -14,11 +15,12 @@ from treille import _core
 
 from .archive import Member
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note
-from .fields import Fields, choose
+from .examples import Examples, Request
+from .fields import choose
 from .flat import running_sum
 from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, in_order
-from .labels import Found, labels_of
+from .graphs import graph_facts
+from .labels import Found
 from .open import COMPRESSED
 
 EDGES, INDICATOR = "_A.txt", "_graph_indicator.txt"
@@ -49,19 +51,9 @@ def read(members: Sequence[Member], request: Request) -> Examples:
     parts = _graphs(tables, n_graphs)
     fields = choose([*targets, "edges"], "edges", request.label, request.labelled, request.source)
     of_label: Found = [(i + 1, value) for i, value in enumerate(targets[fields.label])] if fields.label else []
-    labels = labels_of(of_label, fields, request.source, request.skip_unlabelled)
-    return Examples(
-        parts, labels, "tu", request.source, _note(request, found[0], parts, tables, labels, fields), fields=[*targets]
-    )
-
-
-def _note(
-    request: Request, name: str, parts: GraphParts, tables: dict[str, _Lines], labels: list[str] | None, fields: Fields
-) -> str:
-    facts = [counted(len(parts.labels), "node")] + ["directed"] * parts.directed
-    facts += [f"{name}_edge_attributes.txt not read"] * ("_edge_attributes.txt" in tables)
-    label = f"label = {fields.label}{against_the_rest(fields, labels or [])}"
-    return note(request, f"TU set {name}{request.how}", counted(len(parts), "example"), facts, labels, label)
+    facts = graph_facts(parts) + [f"{found[0]}_edge_attributes.txt not read"] * ("_edge_attributes.txt" in tables)
+    examples = request.examples(parts, of_label, fields, f"TU set {found[0]}{request.how}", facts, "", [*targets])
+    return replace(examples, lines=())
 
 
 class _Lines:
@@ -74,31 +66,15 @@ class _Lines:
             self.lines = []
 
     def numbers(self, kind: type, expected: str, width: int | None = None) -> np.ndarray:
-        """One row of numbers per line, between commas or blanks."""
-        rows = "\n".join(self.lines).replace(",", " ")
-        width = len(self.lines[0].replace(",", " ").split()) if width is None and self.lines else width or 0
-        try:
-            flat = np.array(list(map(kind, rows.split())), np.int64 if kind is int else np.float64)
-        except (ValueError, OverflowError):
-            flat = np.empty(0)
-        if len(flat) != width * len(self.lines) or not np.isfinite(flat).all() or not self._are_even(width):
-            raise self._faulty(kind, expected, width)
-        return flat.reshape(len(self.lines), width)
-
-    def _are_even(self, width: int) -> bool:
-        return width == 1 or all(len(line.replace(",", " ").split()) == width for line in self.lines)
-
-    def _faulty(self, kind: type, expected: str, width: int) -> InputError:
-        for number, line in enumerate(self.lines, 1):
-            cells = line.replace(",", " ").split()
-            try:
-                right = len(cells) == width and bool(np.isfinite([kind(cell) for cell in cells]).all())
-                right = right and (kind is not int or all(abs(int(cell)) < 2**62 for cell in cells))
-            except (ValueError, OverflowError, TypeError):
-                right = False
-            if not right:
-                return InputError(f"{self.name}, line {number}: found {line[:40]!r}, expected {expected}")
-        return InputError(f"{self.name}: expected {expected} on every line")
+        """One row of numbers per line, between commas or blanks; as many as on the first line if no `width` is given."""
+        if width is None:
+            width = len(self.lines[0].replace(",", " ").split()) if self.lines else 0
+        rows = _numbers(self.lines, kind, width)
+        if rows is None:
+            each = enumerate(self.lines, 1)
+            number, line = next((n, line) for n, line in each if _numbers([line], kind, width) is None)
+            raise InputError(f"{self.name}, line {number}: found {line[:40]!r}, expected {expected}")
+        return rows
 
     def coded(self) -> tuple[np.ndarray, list[str]]:
         """The lines as labels: their codes, and the alphabet."""
@@ -107,6 +83,18 @@ class _Lines:
         position = {name: code for code, name in enumerate(alphabet)}
         codes = {line: position[name] for line, name in distinct.items()}
         return np.fromiter((codes[line] for line in self.lines), np.int32, len(self.lines)), alphabet
+
+
+def _numbers(lines: Sequence[str], kind: type, width: int) -> np.ndarray | None:
+    """One row of numbers per line; None if a line does not hold so many numbers."""
+    try:
+        values = map(kind, "\n".join(lines).replace(",", " ").split())
+        flat = np.array(list(values), np.int64 if kind is int else np.float64)
+    except (ValueError, OverflowError):
+        return None
+    even = width == 1 or all(len(line.replace(",", " ").split()) == width for line in lines)
+    sound = even and len(flat) == width * len(lines) and np.isfinite(flat).all()
+    return flat.reshape(len(lines), width) if sound else None
 
 
 def _targets(tables: dict[str, _Lines]) -> dict[str, list[str]]:
@@ -128,9 +116,7 @@ def _graphs(tables: dict[str, _Lines], n_graphs: int | None) -> GraphParts:
     indicator = tables[INDICATOR].numbers(int, "the number of the graph of a node, counted from 1", 1)[:, 0]
     n = int(indicator.max(initial=0)) if n_graphs is None else n_graphs
     if n > max(LIMIT, len(indicator)) or (n_graphs is None and n > 2 * len(indicator) + 1):
-        raise InputError(
-            f"{tables[INDICATOR].name}: the largest number is {n:,}, and there are {len(indicator):,} nodes"
-        )
+        raise InputError(f"{tables[INDICATOR].name}: the largest number is {n:,}, for {len(indicator):,} nodes")
     outside = (indicator < 1) | (indicator > n)
     if outside.any():
         v = int(outside.argmax())
@@ -141,19 +127,19 @@ def _graphs(tables: dict[str, _Lines], n_graphs: int | None) -> GraphParts:
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     offsets = running_sum(np.bincount(indicator - 1, minlength=n))
-    lines = tables[EDGES]
-    ends = lines.numbers(int, "the numbers of two nodes, counted from 1", 2) - 1
+    edges = tables[EDGES]
+    ends = edges.numbers(int, "the numbers of two nodes, counted from 1", 2) - 1
     absent = (ends < 0) | (ends >= len(indicator))
     if absent.any():
         e = int(absent.any(axis=1).argmax())
         raise InputError(
-            f"{lines.name}, line {e + 1}: joins the nodes {lines.lines[e].strip()}, but there are {len(indicator):,}"
+            f"{edges.name}, line {e + 1}: joins the nodes {edges.lines[e].strip()}, but there are {len(indicator):,}"
         )
     graph = indicator[ends] - 1
     if (graph[:, 0] != graph[:, 1]).any():
         e = int((graph[:, 0] != graph[:, 1]).argmax())
         raise InputError(
-            f"{lines.name}, line {e + 1}: joins a node of graph {graph[e, 0] + 1} and one of graph {graph[e, 1] + 1}"
+            f"{edges.name}, line {e + 1}: joins a node of graph {graph[e, 0] + 1} and one of graph {graph[e, 1] + 1}"
         )
     by_graph = np.argsort(graph[:, 0], kind="stable")
     local = place[ends] - offsets[graph]
@@ -168,15 +154,14 @@ def _graphs(tables: dict[str, _Lines], n_graphs: int | None) -> GraphParts:
     edge_labels = edge_codes[by_graph] if edge_alphabet else NO_CODES
     sources, targets = (np.ascontiguousarray(local[by_graph, side]) for side in (0, 1))
     for directed in (False, True):  # some sets label the two directions of an edge differently
-        arcs, nodes, arc_labels, _, fault = _core.adjacency(
-            offsets, starts, sources, targets, edge_labels, NO_WEIGHTS, directed
-        )
+        given = (offsets, starts, sources, targets, edge_labels, NO_WEIGHTS)
+        arcs, nodes, arc_labels, _, fault = _core.adjacency(*given, directed)
         if fault is None:
             break
     if fault is not None:
         g, e, other = fault
         first, second = (int(by_graph[starts[g] + k]) + 1 for k in (e, other))
-        raise InputError(f"{lines.name}, line {first}: is the edge of line {second}, with another label")
+        raise InputError(f"{edges.name}, line {first}: is the edge of line {second}, with another label")
     rows = np.ascontiguousarray(attributes[order])
     return GraphParts(labels, offsets, arcs, nodes, arc_labels, NO_WEIGHTS, rows, alphabet, edge_alphabet, directed)
 

@@ -53,7 +53,7 @@ class TextUnit:
     @staticmethod
     @cache
     def of(name: str) -> TextUnit:
-        """The unit of a batch, as its attribute `unit` names it: that of a text, "token" or "integer"."""
+        """The unit of a batch by the name in its attribute `unit`: a unit of texts, "token" or "integer"."""
         return TextUnit(name) if name in SPLIT else TextUnit.parse(name)
 
     @property
@@ -73,7 +73,7 @@ class TextUnit:
 
     @property
     def separator(self) -> str:
-        """What stands between symbols that are written one after the other."""
+        """The text between symbols that are written one after the other."""
         return "" if self.base in ("char", "char_wb", "byte") else " "
 
     def agrees(self, other: TextUnit) -> bool:

@@ -1,7 +1,6 @@
-"""What the numbers on the arcs of a file mean: costs, log-probabilities or probabilities."""
+"""The kinds of numbers on the arcs of a file: costs, log-probabilities or probabilities."""
 
 from dataclasses import replace
-from itertools import compress
 
 import numpy as np
 
@@ -98,7 +97,7 @@ def as_kind(parts: MachineParts, kind: str) -> MachineParts:
 
 
 def difference(weights: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """What is left of the weights beside these scores."""
+    """The weights without these scores."""
     with np.errstate(over="ignore", invalid="ignore"):
         rest: np.ndarray = weights - scores
     if not np.isfinite(rest).all():
@@ -126,14 +125,4 @@ def without_zeros(parts: MachineParts) -> MachineParts:
     arcs, finals = parts.weights != zero, parts.final_weights != zero
     if arcs.all() and finals.all():
         return parts
-    names = ("sources", "inputs", "outputs", "weights", "targets")
-    return replace(
-        parts,
-        **{name: getattr(parts, name)[arcs] for name in names},
-        final_states=parts.final_states[finals],
-        final_weights=parts.final_weights[finals],
-        scores={name: values[arcs] for name, values in parts.scores.items()},
-        final_scores={name: values[finals] for name, values in parts.final_scores.items()},
-        alignments=list(compress(parts.alignments, arcs)),
-        final_alignments=list(compress(parts.final_alignments, finals)),
-    )
+    return parts.select(np.flatnonzero(arcs), np.flatnonzero(finals))

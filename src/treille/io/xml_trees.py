@@ -113,9 +113,7 @@ def _content(document: str | bytes | os.PathLike[str], place: str) -> tuple[str 
             )
         return document, place or "item 0"
     if not isinstance(document, os.PathLike):
-        raise InputError(
-            f"{place}: found {type(document).__name__}, expected a document as str or bytes, or a pathlib.Path"
-        )
+        raise InputError(f"{place}: found {type(document).__name__}, expected a document as str or bytes, or a Path")
     with open_text(document) as stream:  # which decompresses gzip and reports bad paths
         return bytes(stream.buffer.read()), os.fspath(document)
 

@@ -1,7 +1,6 @@
 """Kernels: the parameters of a similarity. One module per family; base.py is the complete contract."""
 
 from treille.kernels.algebra import Constant, Power, Product, Scaled, Sum
-from treille.kernels.all_substrings import AllSubstrings
 from treille.kernels.balanced import Balanced
 from treille.kernels.base import Kernel
 from treille.kernels.callable import CallableKernel
@@ -9,15 +8,13 @@ from treille.kernels.centered import Centered
 from treille.kernels.columns import Columns
 from treille.kernels.conjunctions import Conjunctions
 from treille.kernels.gapped_kmer import GappedKmer
-from treille.kernels.gappy import Gappy
 from treille.kernels.graphlets import Graphlets
 from treille.kernels.histograms import EdgeHistogram, VertexHistogram
 from treille.kernels.linear import Linear
-from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
 from treille.kernels.node_attributes import NodeAttributes
 from treille.kernels.normalized import Normalized
-from treille.kernels.partial_tree import PartialTree
+from treille.kernels.patterns import Gappy, Mismatch, Wildcard
 from treille.kernels.polynomial import Polynomial
 from treille.kernels.precomputed import Precomputed
 from treille.kernels.random_walk import RandomWalk
@@ -27,13 +24,13 @@ from treille.kernels.root_paths import RootPaths
 from treille.kernels.shortest_path import ShortestPath
 from treille.kernels.subpath import Subpath
 from treille.kernels.subsequence import Subsequence
-from treille.kernels.subset_tree import SubsetTree
 from treille.kernels.subtree import SubTree
+from treille.kernels.suffix import AllSubstrings
+from treille.kernels.tree_kernels import PartialTree, SubsetTree
 from treille.kernels.walks import Walks
 from treille.kernels.weighted import Weighted
 from treille.kernels.weighted_degree import WeightedDegree
 from treille.kernels.weisfeiler_lehman import WeisfeilerLehman
-from treille.kernels.wildcard import Wildcard
 
 __all__ = [
     "AllSubstrings",

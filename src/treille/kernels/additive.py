@@ -40,23 +40,25 @@ class Additive(CompositeKernel):
     def terms(self) -> list[tuple[str, Kernel]]:
         """The kernels to sum, each with a prefix for the names of its features."""
 
-    def batches(self, batch: Batch) -> list[Batch]:
+    def batches(self, batch: Any) -> list[Batch]:
         """The part of a batch that each term reads: all of it, or the texts split by its unit."""
         return [own_part(kernel, batch) for _, kernel in self.terms()]
+
+    def _each(self, batch: Any) -> Iterator[tuple[Kernel, Any]]:
+        """The kernel of each term, with what it reads of a batch."""
+        return ((kernel, own) for (_, kernel), own in zip(self.terms(), self.batches(batch), strict=True))
 
     @property
     def has_features(self) -> bool:
         return all(kernel.has_features for _, kernel in self.terms())
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+    def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         if not self.has_features or self.needs_features:
             return self.has_features
-        each = zip(self.terms(), self.batches(batch), strict=True)
-        return all(kernel.prefers_features(own, n_jobs, known) for (_, kernel), own in each)
+        return all(kernel.prefers_features(own, n_jobs, known) for kernel, own in self._each(batch))
 
-    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
-        each = zip(self.terms(), self.batches(batch), strict=True)
-        return [leaf for (_, kernel), own in each for leaf in leaf_kernels(kernel, own)]
+    def leaf_kernels(self, batch: Any) -> list[tuple[Kernel, Batch]]:
+        return [leaf for kernel, own in self._each(batch) for leaf in leaf_kernels(kernel, own)]
 
     def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
         each = [compose(kernel, fitted, context, n_jobs) for _, kernel in self.terms()]
@@ -67,34 +69,25 @@ class Additive(CompositeKernel):
             kernel.check_parts()
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        maps = [
-            kernel.load_features(own, part_of(arrays, str(place)))
-            for place, ((_, kernel), own) in enumerate(
-                zip(self.terms(), stored.value(spec, "terms", list), strict=True)
-            )
-        ]
-        return AdditiveMap(self, maps)
+        return AdditiveMap(self, load_each([kernel for _, kernel in self.terms()], spec, "terms", arrays))
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Any, right: Any = None, n_jobs: int | None = None) -> np.ndarray:
         rights = [None] * len(self.terms()) if right is None else self.batches(right)
-        each = zip(self.terms(), self.batches(left), rights, strict=True)
-        return _total(kernel.gram(x, y, n_jobs) for (_, kernel), x, y in each)
+        return _total(kernel.gram(x, y, n_jobs) for (kernel, x), y in zip(self._each(left), rights, strict=True))
 
-    def multiplies(self, batch: Batch) -> bool:
-        return all(kernel.multiplies(own) for (_, kernel), own in zip(self.terms(), self.batches(batch), strict=True))
+    def multiplies(self, batch: Any) -> bool:
+        return all(kernel.multiplies(own) for kernel, own in self._each(batch))
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
-        each = zip(self.terms(), self.batches(batch), strict=True)
-        return SummedProduct([kernel.fit_product(own, n_jobs) for (_, kernel), own in each])
+    def fit_product(self, batch: Any, n_jobs: int | None = None) -> LinearOperator:
+        return SummedProduct([kernel.fit_product(own, n_jobs) for kernel, own in self._each(batch)])
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        each = zip(self.terms(), self.batches(batch), strict=True)
-        return _total(kernel.diagonal(own, n_jobs) for (_, kernel), own in each)
+    def diagonal(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
+        return _total(kernel.diagonal(own, n_jobs) for kernel, own in self._each(batch))
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def expansion(self, support: Any, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         # Term by term: some kernels have a faster method than blocks of the matrix.
-        each = zip(self.terms(), self.batches(support), strict=True)
-        return SummedExpansion(self, [kernel.expansion(own, coefficients, n_jobs) for (_, kernel), own in each])
+        each = [kernel.expansion(own, coefficients, n_jobs) for kernel, own in self._each(support)]
+        return SummedExpansion(self, each)
 
 
 class SummedExpansion(Expansion):
@@ -104,11 +97,11 @@ class SummedExpansion(Expansion):
         self.kernel = kernel
         self.terms = terms
 
-    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         each = zip(self.terms, self.kernel.batches(batch), strict=True)
         return _total(term.values(own, n_jobs) for term, own in each)
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
         each = zip(self.terms, self.kernel.batches(batch), strict=True)
         found = [term.contributions(own, n_jobs) for term, own in each]
         return None if any(term is None for term in found) else reduce(add, found)
@@ -148,7 +141,7 @@ class AdditiveMap(LocatingMap, MergingMap):
     def n_features(self) -> int:
         return int(self.cuts[-1])
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
         each = zip(self.maps, self.kernel.batches(batch), strict=True)
         return concatenate_rows([features.transform(own, n_jobs) for features, own in each])
 
@@ -157,9 +150,9 @@ class AdditiveMap(LocatingMap, MergingMap):
         place = int(np.searchsorted(self.cuts, id, side="right")) - 1
         return self.prefixes[place] + self.maps[place].name(id - int(self.cuts[place]))
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
         each = zip(self.maps, pairwise(self.cuts), strict=True)
-        return np.concatenate([m.needed(ids[(a <= ids) & (ids < b)] - a) + a for m, (a, b) in each])
+        return np.concatenate([m.ids_for_norms(ids[(a <= ids) & (ids < b)] - a) + a for m, (a, b) in each])
 
     def problem_counts(self) -> set[int]:
         return set().union(*(each.problem_counts() for each in self.maps))
@@ -175,7 +168,7 @@ class AdditiveMap(LocatingMap, MergingMap):
     def families(self) -> tuple[Families | None, ...]:
         return tuple(chain.from_iterable(each.families() for each in self.maps))
 
-    def occurrences(self, batch: Batch) -> Occurrences:
+    def occurrences(self, batch: Any) -> Occurrences:
         batches = self.kernel.batches(batch)
         if any(own is not batch for own in batches):
             raise InputError(
@@ -191,12 +184,12 @@ class AdditiveMap(LocatingMap, MergingMap):
             for own, (a, b) in zip(self.maps, pairwise(self.cuts), strict=True)
         ]
 
-        def summed(batch: Batch, n_jobs: int | None) -> Contributions:
+        def summed(batch: Any, n_jobs: int | None) -> Contributions:
             return reduce(add, (find(own, n_jobs) for find, own in zip(each, self.kernel.batches(batch), strict=True)))
 
         return summed
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         return self.contributor(weights)(batch, n_jobs)
 
     def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> AdditiveMap:
@@ -221,14 +214,27 @@ class AdditiveMap(LocatingMap, MergingMap):
         return both, mine, theirs
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        states = [each.state() for each in self.maps]
-        arrays = {f"{place}.{name}": a for place, (_, own) in enumerate(states) for name, a in own.items()}
-        return {"terms": [spec for spec, _ in states]}, arrays
+        return states_of(self.maps, "terms")
 
 
-def own_part(kernel: Kernel, batch: Batch) -> Batch:
+def own_part(kernel: Kernel, batch: Any) -> Batch:
     """What a kernel reads of a batch that several kernels share: the texts split by its own unit, or all of it."""
     return kernel.batch(batch) if isinstance(batch, Texts) else batch
+
+
+def states_of(maps: list[FeatureMap], name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The states of several maps as one, whose field `name` lists their specs; `load_each` is the inverse."""
+    states = [each.state() for each in maps]
+    arrays = {f"{place}.{key}": array for place, (_, own) in enumerate(states) for key, array in own.items()}
+    return {name: [spec for spec, _ in states]}, arrays
+
+
+def load_each(
+    kernels: list[Kernel], spec: dict[str, Any], name: str, arrays: dict[str, np.ndarray]
+) -> list[FeatureMap]:
+    """The maps of several kernels from a model file."""
+    each = enumerate(zip(kernels, stored.value(spec, name, list), strict=True))
+    return [kernel.load_features(own, part_of(arrays, str(place))) for place, (kernel, own) in each]
 
 
 def part_of(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:

@@ -26,14 +26,24 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive, own_part, unit_of
-from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
+from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable, plain
 from treille.kernels.expansion import Expansion
-from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.fitting import FitContext
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
 from treille.kernels.reading import Reads
-from treille.kernels.wrapped import RescaledMap, WrappedKernel, check_is_kernel
+from treille.kernels.wrapped import (
+    NAME,
+    POWER,
+    PRODUCT,
+    SUM,
+    Expression,
+    Formatter,
+    RescaledMap,
+    WrappedKernel,
+    check_is_kernel,
+    within,
+)
 
 
 class Pair(Expression, Kernel):
@@ -85,12 +95,12 @@ class Sum(Pair, Additive):
 
     binds = SUM
 
-    def write(self, spell: Spell) -> str:
-        left, right = within(self.left, SUM, spell), within(self.right, PRODUCT, spell)
+    def write(self, format: Formatter) -> str:
+        left, right = within(self.left, SUM, format), within(self.right, PRODUCT, format)
         if isinstance(self.right, Constant):
-            right = repr(_plain(self.right.value))
+            right = repr(plain(self.right.value))
         elif isinstance(self.left, Constant):
-            left = repr(_plain(self.left.value))
+            left = repr(plain(self.left.value))
         return f"{left} + {right}"
 
     def terms(self) -> list[tuple[str, Kernel]]:
@@ -117,8 +127,8 @@ class Product(ProductKernel, Pair):
 
     binds = PRODUCT
 
-    def write(self, spell: Spell) -> str:
-        return f"{within(self.left, PRODUCT, spell)} * {within(self.right, POWER, spell)}"
+    def write(self, format: Formatter) -> str:
+        return f"{within(self.left, PRODUCT, format)} * {within(self.right, POWER, format)}"
 
     def factors(self) -> list[Kernel]:
         return [self.left, self.right]
@@ -159,8 +169,8 @@ class Power(ProductKernel, WrappedKernel):
         super().__init__(kernel)
         self.degree = degree
 
-    def write(self, spell: Spell) -> str:
-        return f"{within(self.kernel, NAME, spell)} ** {_plain(self.degree)!r}"
+    def write(self, format: Formatter) -> str:
+        return f"{within(self.kernel, NAME, format)} ** {plain(self.degree)!r}"
 
     def check(self) -> None:
         super().check()
@@ -194,8 +204,8 @@ class Scaled(WrappedKernel):
         super().__init__(kernel)
         self.scale = scale
 
-    def write(self, spell: Spell) -> str:
-        return f"{_plain(self.scale)!r} * {within(self.kernel, POWER, spell)}"
+    def write(self, format: Formatter) -> str:
+        return f"{plain(self.scale)!r} * {within(self.kernel, POWER, format)}"
 
     def check(self) -> None:
         super().check()
@@ -332,7 +342,3 @@ def raise_to(values: np.ndarray, degree: int) -> np.ndarray:
                 if bit == "1":
                     row *= base
     return values
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -7,11 +7,11 @@ from typing import Any
 from treille.kernels.additive import Additive
 from treille.kernels.algebra import Scaled, Sum
 from treille.kernels.base import Kernel
-from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 from treille.kernels.reading import Reads
 from treille.kernels.weighted import Weighted
+from treille.kernels.wrapped import NAME, Formatter, within
 
 
 class Balanced(Normalized):
@@ -27,8 +27,8 @@ class Balanced(Normalized):
     [[1.0, 0.758], [0.758, 1.0]]
     """
 
-    def write(self, spell: Spell) -> str:
-        return f"{within(self.kernel, NAME, spell)}.balanced()"
+    def write(self, format: Formatter) -> str:
+        return f"{within(self.kernel, NAME, format)}.balanced()"
 
     def check(self) -> None:
         super().check()

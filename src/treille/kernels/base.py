@@ -73,12 +73,16 @@ class Kernel(BaseEstimator, ABC):
         """Like scikit-learn's, but always with the first parameter: ``NGram(n=5)``."""
         parameters = [p for p in signature(type(self)).parameters.values() if p.kind is not p.VAR_KEYWORD]
         first = next((p.name for p in parameters), None)
-        shown = [p.name for p in parameters if p.name == first or not _same(getattr(self, p.name), p.default)]
+
+        def is_default(name: str, default: Any) -> bool:
+            value = getattr(self, name)
+            return value is default or (isinstance(value, (str, int, float)) and value == default)
+
+        shown = [p.name for p in parameters if p.name == first or not is_default(p.name, p.default)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return _param_names(cls)
+    # scikit-learn reads the names off the constructor, which takes a while.
+    _get_param_names: Any = classmethod(cache(BaseEstimator._get_param_names.__func__))  # type: ignore[arg-type]
 
     @property
     @abstractmethod
@@ -115,7 +119,7 @@ class Kernel(BaseEstimator, ABC):
         values = [each for v in vars(self).values() for each in (v.values() if isinstance(v, dict) else (v,))]
         return [value for value in values if isinstance(value, Kernel)]
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+    def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         """Whether explicit features of `batch` cost less than its kernel matrix.
 
         True for all kernels with features except products and powers, which may have very many. Only the cost depends on it.
@@ -123,7 +127,7 @@ class Kernel(BaseEstimator, ABC):
         """
         return self.has_features
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Any, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         """The features of `batch`, frozen, and its rows, see `treille.features.Rows.from_csr`."""
         raise InputError(f"{self!r} has no explicit features: use its matrix, kernel(X, Y)")
 
@@ -155,16 +159,16 @@ parts: leave out .centered()
         """The inverse of ``FeatureMap.state``."""
         raise InputError(f"{self!r} has no explicit features")
 
-    def multiplies(self, batch: Batch) -> bool:
+    def multiplies(self, batch: Any) -> bool:
         """Whether `fit_product` supports this batch: multiplying its kernel matrix takes time that grows with the data, not with
         its square."""
         return type(self).fit_product is not Kernel.fit_product
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
+    def fit_product(self, batch: Any, n_jobs: int | None = None) -> LinearOperator:
         """The kernel matrix of `batch` as a linear operator: built once, then applied any number of times."""
         raise InputError(f"{self!r} has no fast product: use its matrix, kernel(X, Y)")
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Any, right: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """The float64 kernel matrix of two batches; `right` None: of `left` with itself, exactly symmetric.
 
         Where k depends on the training examples, see `needs_features`, these are `right`.
@@ -176,15 +180,19 @@ parts: leave out .centered()
         features, rows = self.fit_features(left, n_jobs)
         return having(rows, MatrixRows).gram(None if right is None else features.transform(right, n_jobs), threads)
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example of a batch."""
         return self.fit_features(batch, n_jobs)[1].diag()
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def expansion(self, support: Any, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         """The functions f_j(x) = sum over i of coefficients[i, j] k(x, support[i]): built once, then applied to any batch."""
         from treille.kernels.expansion import expand
 
         return expand(self, support, coefficients, n_jobs)
+
+    def _shares(self, batch: Any, support: Any, coefficients: np.ndarray, threads: int) -> np.ndarray | None:
+        """What each part of the examples adds to an expansion by kernel values, one row per part; None: not defined by part."""
+        return None
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """The matrix of k(x, y), one row per example of X, one column per example of Y (Y None: of X).
@@ -236,7 +244,7 @@ parts: leave out .centered()
         from treille.kernels.algebra import Constant, Sum
 
         if _is_number(other):
-            return self if other == 0 else Sum(self, Constant(_plain(other)))
+            return self if other == 0 else Sum(self, Constant(plain(other)))
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __radd__(self, other: Any) -> Kernel:
@@ -244,13 +252,13 @@ parts: leave out .centered()
 
         if not _is_number(other):
             return NotImplemented
-        return self if other == 0 else Sum(Constant(_plain(other)), self)  # sum([k1, k2]) begins with 0
+        return self if other == 0 else Sum(Constant(plain(other)), self)  # sum([k1, k2]) begins with 0
 
     def __mul__(self, other: Any) -> Kernel:
         from treille.kernels.algebra import Product, Scaled
 
         if _is_number(other):
-            return Scaled(_plain(other), self)
+            return Scaled(plain(other), self)
         return Product(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __rmul__(self, other: Any) -> Kernel:
@@ -259,7 +267,7 @@ parts: leave out .centered()
     def __pow__(self, degree: Any) -> Kernel:
         from treille.kernels.algebra import Power
 
-        return Power(self, _plain(degree)) if _is_number(degree) else NotImplemented
+        return Power(self, plain(degree)) if _is_number(degree) else NotImplemented
 
     def spec(self) -> dict[str, Any]:
         """Name and parameters as JSON values, nested kernels included; `from_spec` is the inverse.
@@ -273,7 +281,7 @@ parts: leave out .centered()
                     f"{type(self).__name__}({name}=...) is a function, which a model file cannot hold: "
                     "cut the texts yourself and train on lists of tokens"
                 )
-            params[name] = _plain(value)
+            params[name] = plain(value)
         return {"kernel": registered_name("kernels", self), "params": params}
 
     @staticmethod
@@ -298,12 +306,6 @@ def _from_spec(spec: dict[str, Any]) -> Kernel:
     except TypeError as error:
         raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
     return kernel
-
-
-@cache
-def _param_names(cls: type[Kernel]) -> list[str]:
-    """The names of the parameters, as scikit-learn reads them off the constructor, which takes a while."""
-    return BaseEstimator._get_param_names.__func__(cls)
 
 
 def check_finite(kernel: Kernel, values: np.ndarray) -> np.ndarray:
@@ -332,15 +334,11 @@ def check_memory(n_rows: int, n_columns: int) -> None:
         )
 
 
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (isinstance(value, (str, int, float)) and value == default)
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A parameter as JSON values; `_read` is the inverse."""
     if isinstance(value, Kernel):
         return value.spec()
@@ -349,9 +347,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Fst):
         return {"machine": _plain_machine(value)}
     if isinstance(value, Mapping):
-        return {"named": {name: _plain(v) for name, v in value.items()}}
+        return {"named": {name: plain(v) for name, v in value.items()}}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     return value
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, Objects
+from treille.data import Objects
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
 from treille.kernels.precomputed import Precomputed, check_symmetric
@@ -34,12 +34,10 @@ class CallableKernel(Kernel):
         if not callable(self.function):
             raise InputError(f"function is {self.function!r}, expected a function k(X, Y) or k(x, y)")
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Objects, right: Objects | None = None, n_jobs: int | None = None) -> np.ndarray:
         other = left if right is None else right
         if len(left) == 0 or len(other) == 0:
             return np.zeros((len(left), len(other)))
-        assert isinstance(left, Objects)
-        assert isinstance(other, Objects)
         if self._returns_matrices(left, other):
             K = np.array(self.function(left.items, other.items), dtype=np.float64)  # the function may keep its own
             if K.shape != (len(left), len(other)):
@@ -67,7 +65,7 @@ class CallableKernel(Kernel):
             K = 0.5 * (K + K.T)
         return K
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Objects, n_jobs: int | None = None) -> np.ndarray:
         some = 64 if len(batch) and self._returns_matrices(batch, batch) else 1
         parts = [self.gram(part, part).diagonal() for part in (batch[i : i + some] for i in range(0, len(batch), some))]
         return np.concatenate([np.empty(0), *parts])

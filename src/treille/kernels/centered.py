@@ -26,9 +26,8 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, changeable
 from treille.kernels.expansion import Expansion
-from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import WrappedKernel
+from treille.kernels.wrapped import NAME, Formatter, WrappedKernel, within
 
 
 class Centered(WrappedKernel):
@@ -47,8 +46,8 @@ class Centered(WrappedKernel):
     [[0.5, -0.5], [-0.5, 0.5]]
     """
 
-    def write(self, spell: Spell) -> str:
-        return f"{within(self.kernel, NAME, spell)}.centered()"
+    def write(self, format: Formatter) -> str:
+        return f"{within(self.kernel, NAME, format)}.centered()"
 
     def check_parts(self) -> None:
         raise InputError(
@@ -119,9 +118,8 @@ class CenteredMap(ExplainingMap):
         cuts = np.cumsum([0, *(part.n_features for part in terms)])
         parts = []
         for part, (a, b) in zip(terms, pairwise(cuts), strict=True):
-            own = CenteredRows.of(part, np.ascontiguousarray(self.mean[a:b]), effective_n_jobs(n_jobs))
             kept = None if self.kept is None else self.kept[(a <= self.kept) & (self.kept < b)] - a
-            parts.append(own.keeping(kept))
+            parts.append(CenteredRows.of(part, np.ascontiguousarray(self.mean[a:b]), effective_n_jobs(n_jobs), kept))
         return parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:

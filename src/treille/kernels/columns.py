@@ -110,8 +110,7 @@ class Columns(Additive):
         each = self.kernels.items()
         return [(f"{c}: ", Scaled(weights[c], kernel) if c in weights else kernel) for c, kernel in each]
 
-    def batches(self, batch: Batch) -> list[Batch]:
-        assert isinstance(batch, Table)
+    def batches(self, batch: Table) -> list[Batch]:
         return [own_part(kernel, batch.columns[name]) for name, kernel in self.kernels.items()]
 
     def _names(self) -> str:

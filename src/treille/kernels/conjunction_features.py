@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data import Batch, Vectors
+from treille.data import Vectors
 from treille.data.base import available_memory, readable_size, running_sum
 from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows, StoredRows
 from treille.features.abilities import having
@@ -168,8 +168,7 @@ class ConjunctionMap(ExplainingMap, MergingMap):
     def n_features(self) -> int:
         return len(self.patterns)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
-        assert isinstance(batch, Vectors)
+    def transform(self, batch: Vectors, n_jobs: int | None = None) -> FeatureRows:
         if not is_binary(batch):
             return self._real_rows(batch, effective_n_jobs(n_jobs))
         indptr, items = items_of(self.columns, batch)
@@ -198,13 +197,12 @@ class ConjunctionMap(ExplainingMap, MergingMap):
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         return np.diff(self.patterns.items_of_all(np.ascontiguousarray(ids, np.int64))[0])
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Vectors, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         """A conjunction is shared equally among its columns."""
         return Contributions.of_each(batch, weights.shape[1], lambda one: self._contributions(one, weights, n_jobs))
 
-    def _contributions(self, example: Batch, weights: np.ndarray, n_jobs: int | None) -> Contributions:
+    def _contributions(self, example: Vectors, weights: np.ndarray, n_jobs: int | None) -> Contributions:
         """The contributions in one example."""
-        assert isinstance(example, Vectors)
         rows = self.transform(example, n_jobs)
         row = having(rows.written(0, 1) if isinstance(rows, ConjunctionRows) else rows, StoredRows).to_csr()
         offsets, items = self.patterns.items_of_all(row.indices.astype(np.int64))
@@ -242,7 +240,7 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         items = sorted(self.patterns.items_of(id), key=self.columns.place)
         return " & ".join(map(self.columns.name, items)) or "constant"
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
         return ids if self.powers.exact else np.arange(self.n_features)
 
     def restrict(self, ids: np.ndarray) -> ConjunctionMap:
@@ -257,7 +255,11 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         if isinstance(other, ProductMap):  # of numbers other than 0 and 1
             merged, theirs, mine = other.merge(self)
             return merged, mine, theirs
-        self._check_exact()
+        if not self.powers.exact:
+            raise DependentFeaturesError(
+                "in how many examples a conjunction occurs depends on all examples: fit on all of them, or use min_support=1, "
+                "whose features merge"
+            )
         other = alike(ConjunctionMap, self, other, "powers")
         columns, *items = self.columns.merge(other.columns)
         sets = [each._sets(own, self.powers.degree) for each, own in zip((self, other), items, strict=True)]
@@ -270,13 +272,6 @@ class ConjunctionMap(ExplainingMap, MergingMap):
             for own, ids in zip((self, other), each, strict=True)
         )
         return ConjunctionMap(self.powers, columns, patterns), mine, theirs
-
-    def _check_exact(self) -> None:
-        if not self.powers.exact:
-            raise DependentFeaturesError(
-                "in how many examples a conjunction occurs depends on all examples: fit on all of them, or use min_support=1, "
-                "whose features merge"
-            )
 
     def _sets(self, renumbered: np.ndarray, width: int) -> np.ndarray:
         """The items of the features but the constant, renumbered: one row per feature, rising, with -1 after the last."""
@@ -335,8 +330,7 @@ class ConjunctionProducts:
         self.looked_up = 0.0
         self.tables: _core.ConjunctionProducts | None = None
 
-    def __call__(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(batch, Vectors)
+    def __call__(self, batch: Vectors, n_jobs: int | None = None) -> np.ndarray:
         features, threads = self.features, effective_n_jobs(n_jobs)
         if self.tables is None and self._are_worth_it(batch):
             values = np.sqrt(features.powers.squares)

@@ -8,17 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, Vectors
+from treille.data import Vectors
 from treille.features import FeatureMap, FeatureRows
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
-from treille.kernels.conjunction_features import (
-    MOST_DEGREE,
-    Powers,
-    conjunction_coefficients,
-    is_binary,
-    not_binary,
-)
+from treille.kernels.conjunction_features import MOST_DEGREE, Powers, conjunction_coefficients, is_binary, not_binary
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import KnownFeatures
 from treille.kernels.linear import Linear
@@ -97,26 +91,24 @@ class Conjunctions(Kernel):
             raise not_binary(batch)
         return batch
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
-        assert isinstance(batch, Vectors)
+    def prefers_features(self, batch: Vectors, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.needs_features or self._powers(len(batch)).prefers_features(batch)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        assert isinstance(batch, Vectors)
+    def fit_features(self, batch: Vectors, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         return self._powers(len(batch)).fit(self, batch, n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         return Powers(int(self.degree), float(self.coef0), exact=self._is_exact()).load(spec, arrays)
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Vectors, right: Vectors | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.needs_features:
             return super().gram(left, right, n_jobs)
         return self._polynomial().gram(left, right, n_jobs)
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Vectors, n_jobs: int | None = None) -> np.ndarray:
         return super().diagonal(batch, n_jobs) if self.needs_features else self._polynomial().diagonal(batch, n_jobs)
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def expansion(self, support: Vectors, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         if self.needs_features:
             raise InputError(
                 f"{self!r} of new examples is defined by the conjunctions of the training examples: use a solver on rows, "

@@ -7,14 +7,14 @@ import numpy as np
 from treille import _core
 from treille.data import Lattices
 from treille.io.errors import InputError
+from treille.io.parameters import check_choice
 
 Counts = Literal["raw", "log", "binary"]
 
 
 def check_counts(counts: Any) -> _core.Counts:
     """The choice as the core takes it, or an InputError."""
-    if not isinstance(counts, str) or counts not in ("raw", "log", "binary"):
-        raise InputError(f"counts is {counts!r}, expected 'raw', 'log' or 'binary'")
+    check_choice("counts", counts, "raw", "log", "binary")
     return _core.Counts[counts]
 
 

@@ -32,17 +32,17 @@ class Expansion(ABC):
     """
 
     @abstractmethod
-    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         """One row per example, one column per function. The kernel matrix is never in memory as a whole."""
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
         """What each part of the examples adds to the values; None if k is not split by part."""
         return None
 
 
 def expand(
     kernel: Kernel,
-    support: Batch,
+    support: Any,
     coefficients: np.ndarray,
     n_jobs: int | None = None,
     by_values: type[KernelExpansion] | None = None,
@@ -50,7 +50,7 @@ def expand(
     """By weights of features, where features cost less than kernel values; otherwise by kernel values."""
     context = FitContext()
     if not kernel.prefers_features(support, n_jobs, context.known):
-        return (by_values or KernelExpansion)(kernel, support, coefficients)
+        return (by_values or KernelExpansion)(kernel, support, np.ascontiguousarray(coefficients, np.float64))
     features, rows = context.fit(kernel, support, n_jobs)
     return LinearExpansion(features, rows.rmatvec(coefficients, effective_n_jobs(n_jobs)))
 
@@ -62,7 +62,7 @@ class LinearExpansion(Expansion):
     features: FeatureMap
     weights: np.ndarray
 
-    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         return self._multiply(batch, n_jobs)
 
     @cached_property
@@ -73,7 +73,7 @@ class LinearExpansion(Expansion):
     def _contributor(self) -> Callable[[Batch, int | None], Contributions]:
         return having(self.features, ExplainingMap).contributor(self.weights)
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
         try:
             return self._contributor(batch, n_jobs)
         except InputError:
@@ -88,7 +88,7 @@ class KernelExpansion(Expansion):
     support: Any
     coefficients: np.ndarray
 
-    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
         out = np.zeros((len(batch), self.coefficients.shape[1]))
         step = max(1, BLOCK // max(1, len(self.support)))
         columns = np.ascontiguousarray(self.coefficients.T)
@@ -97,3 +97,7 @@ class KernelExpansion(Expansion):
                 # Not a matrix product: its rounding would depend on the number of rows.
                 out[i] = (columns * row).sum(axis=1)
         return out
+
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
+        values = self.kernel._shares(batch, self.support, self.coefficients, effective_n_jobs(n_jobs))
+        return None if values is None else Contributions.of(batch, values)

@@ -25,11 +25,11 @@ class KnownFeatures:
     def __init__(self) -> None:
         self._found: list[tuple[Kernel, Batch, list[Fitted]]] = []
 
-    def add(self, kernel: Kernel, batch: Batch, fitted: Fitted) -> None:
+    def add(self, kernel: Kernel, batch: Any, fitted: Fitted) -> None:
         """Keeps the features of a kernel that is its own leaf."""
         self._found.append((kernel, batch, [fitted]))
 
-    def of_leaves(self, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> list[Fitted]:
+    def of_leaves(self, kernel: Kernel, batch: Any, n_jobs: int | None = None) -> list[Fitted]:
         """The features of the leaves of a kernel, see `leaf_kernels`."""
         for other, own, fitted in self._found:
             if own is batch and same_kernel(kernel, other):
@@ -61,7 +61,7 @@ class FitContext:
     counts: np.ndarray | None = None
     known: KnownFeatures = field(default_factory=KnownFeatures)
 
-    def fit(self, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> Fitted:
+    def fit(self, kernel: Kernel, batch: Any, n_jobs: int | None = None) -> Fitted:
         """The features of a kernel, fitted on a batch, and the rows of the batch."""
         return compose(kernel, iter(self.known.of_leaves(kernel, batch, n_jobs)), self, n_jobs)
 
@@ -78,18 +78,18 @@ class CompositeKernel(Kernel):
     """
 
     @abstractmethod
-    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Any) -> list[tuple[Kernel, Batch]]:
         """The kernels inside that find features in examples, each with what it reads of a batch."""
 
     @abstractmethod
     def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
         """The features of this kernel from those of its leaves, which `fitted` yields in their order."""
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
+    def fit_features(self, batch: Any, n_jobs: int | None = None) -> Fitted:
         return FitContext().fit(self, batch, n_jobs)
 
 
-def leaf_kernels(kernel: Kernel, batch: Batch) -> list[tuple[Kernel, Batch]]:
+def leaf_kernels(kernel: Kernel, batch: Any) -> list[tuple[Kernel, Batch]]:
     """The kernels in a kernel that find features in examples, each with what it reads of a batch; `compose` does the rest.
 
     >>> from treille.kernels import NGram
@@ -105,7 +105,7 @@ def compose(kernel: Kernel, fitted: Iterator[Fitted], context: FitContext, n_job
     return kernel.compose(fitted, context, n_jobs) if isinstance(kernel, CompositeKernel) else next(fitted)
 
 
-def supports_reweighting(kernel: Kernel, batch: Batch) -> bool:
+def supports_reweighting(kernel: Kernel, batch: Any) -> bool:
     """Whether ``FitContext(counts=...)`` gives the features of some of the examples: each leaf depends on each example alone."""
     return not any(leaf.needs_features for leaf, _ in leaf_kernels(kernel, batch[:1]))
 

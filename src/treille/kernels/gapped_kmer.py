@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Lattices, Strings
+from treille.data import Lattices, Strings
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_choice, check_flag, effective_n_jobs
 from treille.kernels.counts import Counts
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
-from treille.kernels.sequences import Unit, alphabet_symbols, check_alphabet, joint_codes, whole
+from treille.kernels.sequences import Sequences, Unit, alphabet_symbols, check_alphabet, joint_codes, whole
 
 MOST = 100_000  # choices of positions
 BUCKETS = 1 << 20  # of one choice of positions
@@ -79,12 +79,10 @@ class GappedKmer(PatternKernel):
             raise InputError(
                 f"length is {length} and k is {k}: {comb(length, k):,} choices of positions, expected at most {MOST:,}"
             )
-        if self.filter not in ("count", "full", "truncated"):
-            raise InputError(f"filter is {self.filter!r}, expected 'count', 'full' or 'truncated'")
+        check_choice("filter", self.filter, "count", "full", "truncated")
         if self.max_mismatches is not None:
             whole("max_mismatches", self.max_mismatches, 0)
-        if not isinstance(self.reverse_complement, (bool, np.bool_)):
-            raise InputError(f"reverse_complement is {self.reverse_complement!r}, expected True or False")
+        check_flag("reverse_complement", self.reverse_complement)
         symbols, skipped = self.declared(), self.left_out()
         both = [s for s in symbols or () if s in skipped]
         if both:
@@ -111,11 +109,10 @@ class GappedKmer(PatternKernel):
     def left_out(self) -> list[Any]:
         return [] if isinstance(self.skip, str) and not self.skip else alphabet_symbols("skip", self.skip, self.unit)
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+    def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
         batch = super().batch(X, n_jobs)
         symbols = self.declared()
         if symbols is not None:
-            assert isinstance(batch, (Strings, Lattices))
             check_alphabet(batch, symbols, self.left_out())
         return batch
 
@@ -129,11 +126,9 @@ class GappedKmer(PatternKernel):
         complement = self._complement(alphabet) if self.reverse_complement else []
         return _core.GappedKmerPatterns(int(self.length), int(self.k), complement)
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Strings, right: Strings | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.counts != "raw" or isinstance(left, Lattices) or isinstance(right, Lattices):
             return super().gram(left, right, n_jobs)
-        assert isinstance(left, Strings)
-        assert right is None or isinstance(right, Strings)
         symbols, one, other = joint_codes(left, right, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
         if not self.has_features:
@@ -145,10 +140,9 @@ class GappedKmer(PatternKernel):
             return super().gram(left, right, n_jobs)
         return K.reshape(len(left), len(left if right is None else right))
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Strings, n_jobs: int | None = None) -> np.ndarray:
         if self.counts != "raw" or isinstance(batch, Lattices):
             return super().diagonal(batch, n_jobs)
-        assert isinstance(batch, Strings)
         symbols, one, _ = joint_codes(batch, None, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
         if not self.has_features:
@@ -180,7 +174,7 @@ class GappedKmer(PatternKernel):
         bound = length if self.max_mismatches is None else int(self.max_mismatches)
         return np.array([value if m <= bound else 0.0 for m, value in enumerate(values)])
 
-    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
         return fitted.joined(fitted.symbols(cells, "."))
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:

@@ -1,28 +1,51 @@
-"""The common base of graph kernels that count patterns: labels of nodes and edges, shortest paths, refined labels."""
+"""Base classes of graph kernels, and of those that count patterns: labels, shortest paths, walks, refined labels."""
 
 from __future__ import annotations
 
 import json
 import re
 from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from copy import copy
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from treille.data import Batch, Graphs
+from treille.data import Graphs
 from treille.data.alphabet import united
 from treille.data.graphs import CoreArrays, Labels
 from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
-from treille.features.feature_map import check_id
+from treille.features.feature_map import CoreMap
 from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.base import Kernel
 from treille.kernels.counts import Counts, check_counts, transformed
-from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap
+from treille.kernels.reading import Reads
 
 Map = TypeVar("Map", bound=Any)
 PLAIN = re.compile(r"[^\s\"(),^…#-]+")  # labels that names contain as they are
+
+
+class GraphKernel(Kernel):
+    """A kernel of graphs."""
+
+    reads = Reads((Graphs,))
+
+
+class NodeLabelledMap(FeatureMap):
+    """Features of graphs that may be given other names of the labels of nodes."""
+
+    lacking = "do not merge within WeisfeilerLehman: fit on all examples"
+
+    alphabet: Any  # the names of the labels
+
+    def relabelled(self, rename: Callable[[Any], Any]) -> FeatureMap:
+        """The same features of graphs whose labels of nodes have other names: those that `rename` gives an alphabet."""
+        changed = copy(self)
+        changed.alphabet = rename(self.alphabet)
+        return changed
 
 
 class GraphPatternKernel(GraphKernel):
@@ -30,6 +53,7 @@ class GraphPatternKernel(GraphKernel):
 
     core: ClassVar[Any]  # the features of this kind of patterns
     map: ClassVar[type[GraphFeatureMap]]
+    arrays: ClassVar[tuple[str, ...]] = ("cells", "starts", "features")  # of a model file
     counts: Counts
 
     @property
@@ -38,8 +62,8 @@ class GraphPatternKernel(GraphKernel):
         """Which labels count."""
 
     @abstractmethod
-    def kind(self, directed: bool, edge_labelled: bool) -> Any:
-        """The patterns, for the core."""
+    def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
+        """The patterns and their values, for the core."""
 
     def check(self) -> None:
         check_counts(self.counts)
@@ -47,27 +71,40 @@ class GraphPatternKernel(GraphKernel):
     def check_batch(self, batch: Graphs) -> None:
         """Refuses graphs that this kernel does not read, or not in a reasonable time."""
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
-        assert isinstance(batch, Graphs)
         self.check_batch(batch)
-        which = self.counted_labels
-        alphabet = batch.alphabet if which in ("all", "nodes") else []
-        edge_alphabet = batch.edge_alphabet if which in ("all", "edges") else []
-        kind = self.kind(batch.directed, bool(edge_alphabet))
-        arrays = batch.core_arrays(which)
-        features, rows = self.core.fit(arrays, kind, check_counts(self.counts), effective_n_jobs(n_jobs))
-        fitted = self.map(self, features, alphabet, edge_alphabet, batch.directed)
+        names = *self._counted(batch.alphabet, batch.edge_alphabet), batch.directed
+        arrays, options = batch.core_arrays(self.counted_labels), self.options(batch.directed, bool(names[1]))
+        features, rows = self.fit_core(arrays, options, effective_n_jobs(n_jobs))
+        fitted = self.map(self, features, *names)
         return fitted, Rows.from_core(rows, fitted.n_features)
+
+    def fit_core(self, arrays: CoreArrays, options: tuple[Any, ...], threads: int) -> Any:
+        """The patterns of graphs, and their rows."""
+        return self.core.fit(arrays, *options, threads)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         cells = stored.array(arrays, "cells", np.int32)
         parts = cells, stored.offsets(arrays, "starts", len(cells)), stored.array(arrays, "features", np.int32)
         names = stored.names(spec), stored.names(spec, "edge_alphabet")
-        return _rebuild(self, parts, *names, stored.value(spec, "directed", bool))
+        return self.map_of(parts, *names, stored.value(spec, "directed", bool))
+
+    def map_of(
+        self, parts: Iterable[np.ndarray], alphabet: list[str], edge_alphabet: list[str], directed: bool
+    ) -> GraphFeatureMap:
+        """The map of the patterns that these arrays hold."""
+        options = self.options(directed, bool(edge_alphabet))
+        features = self.core.from_parts(*parts, max(1, len(alphabet)), len(edge_alphabet), *options)
+        return self.map(self, features, alphabet, edge_alphabet, directed)
+
+    def _counted(self, alphabet: list[str], edge_alphabet: list[str]) -> tuple[list[str], list[str]]:
+        """Alphabets of nodes and edges; empty where their labels do not count."""
+        which = self.counted_labels
+        return alphabet if which in ("all", "nodes") else [], edge_alphabet if which in ("all", "edges") else []
 
 
-class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
+class GraphFeatureMap(CoreMap, MergingMap, NodeLabelledMap):
     """Patterns and their ids. Unseen patterns have none."""
 
     def __init__(self, kernel: Any, features: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool):
@@ -78,43 +115,17 @@ class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
         self.directed = directed
 
     @property
-    def n_features(self) -> int:
-        return len(self.features)
+    def names(self) -> tuple[Any, ...]:
+        return self.alphabet, self.edge_alphabet, self.directed
 
-    def core_arrays(self, batch: Batch) -> CoreArrays:
+    def core_arrays(self, batch: Graphs) -> CoreArrays:
         """New graphs with labels coded as in fitting."""
-        assert isinstance(batch, Graphs)
-        if batch.directed and not self.directed and len(batch.targets):
-            raise InputError(
-                "these graphs are directed, but those that the features were fitted on are not: fit on directed graphs, in "
-                "which an undirected edge is two arcs, or give undirected ones"
-            )
         self.kernel.check_batch(batch)
         return batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.counted_labels)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        return Rows.from_core(
-            self.features.transform(self.core_arrays(batch), effective_n_jobs(n_jobs)), self.n_features
-        )
-
-    def name(self, id: int) -> str:
-        check_id(id, self.n_features)
-        return self.feature_name(self.features.pattern_of(id), self)
-
-    @abstractmethod
-    def feature_name(self, pattern: int, names: Any) -> str:
-        """The name of a pattern; ``names.label(code)`` are those of labels of nodes."""
-
-    def label(self, code: int) -> str:
-        """The label of a node as it is written in names: quoted if it has characters that names use."""
-        return shown(self.alphabet[code]) if self.alphabet else "*"
-
-    def edge_label(self, code: int) -> str:
-        """The label of an edge as it is written in names, between two dashes; they are one dash if there are none."""
-        return f"-{shown(self.edge_alphabet[code])}-" if self.edge_alphabet else "-"
-
-    def restrict(self, ids: np.ndarray) -> GraphFeatureMap:
-        return _rebuild(self.kernel, self._parts(ids), self.alphabet, self.edge_alphabet, self.directed)
+    def transform(self, batch: Graphs, n_jobs: int | None = None) -> Rows:
+        rows = self.features.transform(self.core_arrays(batch), effective_n_jobs(n_jobs))
+        return Rows.from_core(rows, self.n_features)
 
     def merge(self, other: FeatureMap) -> tuple[GraphFeatureMap, np.ndarray, np.ndarray]:
         other = alike(GraphFeatureMap, self, other, "kernel")
@@ -124,8 +135,12 @@ class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
         one, two = of_one_kind(self, other, self.kernel.counted_labels)
         alphabet, codes = united(one.alphabet, two.alphabet)
         edge_alphabet, edge_codes = united(one.edge_alphabet, two.edge_alphabet)
-        features, theirs = one.features.merge(two.features, codes, edge_codes)
-        return type(self)(self.kernel, features, alphabet, edge_alphabet, one.directed), mine, theirs
+        merged, theirs = one.merge_coded(two, codes, edge_codes, (alphabet, edge_alphabet, one.directed))
+        return merged, mine, theirs
+
+    @abstractmethod
+    def merge_coded(self, other: Any, codes: np.ndarray, edge_codes: np.ndarray, names: tuple[Any, ...]) -> Any:
+        """The map of both, with these names, and the ids of the features of `other`, whose labels get these codes."""
 
     def has_edges(self) -> bool:
         """Whether the features may depend on edges; if not, these may as well be directed or not, labelled or not."""
@@ -133,10 +148,48 @@ class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
 
     def of_graphs_like(self, other: GraphFeatureMap) -> GraphFeatureMap:
         """The same features of graphs whose edges are like those of another map."""
-        parts = self._parts(np.arange(self.n_features))
-        return _rebuild(self.kernel, parts, self.alphabet, other.edge_alphabet, other.directed)
+        return self.kernel.map_of(self.parts(), self.alphabet, other.edge_alphabet, other.directed)
 
-    def occurrences(self, batch: Batch) -> Occurrences:
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        spec = dict(zip(("alphabet", "edge_alphabet", "directed"), self.names, strict=True))
+        return spec, dict(zip(self.kernel.arrays, self.parts(), strict=True))
+
+
+class GraphPatternMap(GraphFeatureMap, LocatingMap):
+    """Patterns of labels that occur at nodes and edges."""
+
+    quotes = True  # labels in names that have characters of which names are made
+
+    def core_arrays(self, batch: Graphs) -> CoreArrays:
+        if batch.directed and not self.directed and len(batch.targets):
+            raise InputError(
+                "these graphs are directed, but those that the features were fitted on are not: fit on directed graphs, in "
+                "which an undirected edge is two arcs, or give undirected ones"
+            )
+        return super().core_arrays(batch)
+
+    def feature_name(self, id: int) -> str:
+        return self.pattern_name(self.features.pattern_of(id))
+
+    @abstractmethod
+    def pattern_name(self, pattern: int) -> str:
+        """The name of a pattern."""
+
+    def label(self, code: int) -> str:
+        """The label of a node as it is written in names."""
+        if not self.alphabet:
+            return "*"
+        return shown(self.alphabet[code]) if self.quotes else self.alphabet[code]
+
+    def edge_label(self, code: int) -> str:
+        """The label of an edge as it is written in names, between two dashes; they are one dash if there are none."""
+        return f"-{shown(self.edge_alphabet[code])}-" if self.edge_alphabet else "-"
+
+    def merge_coded(self, other: Any, codes: np.ndarray, edge_codes: np.ndarray, names: tuple[Any, ...]) -> Any:
+        features, theirs = self.features.merge(other.features, codes, edge_codes)
+        return type(self)(self.kernel, features, *names), theirs
+
+    def occurrences(self, batch: Graphs) -> Occurrences:
         arrays = self.core_arrays(batch)
         ids, first, second, times, factors, examples = self.features.occurrences(arrays)
         owners = np.repeat(np.arange(len(batch)), np.diff(examples))
@@ -150,34 +203,8 @@ class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
         return Occurrences(ids, times * factors, offsets, parts, examples)
 
     @abstractmethod
-    def covered(
-        self,
-        batch: Any,
-        arrays: CoreArrays,
-        owners: np.ndarray,
-        examples: np.ndarray,
-        first: np.ndarray,
-        second: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
         """Offsets and parts of occurrences: part v is node v, part n_nodes + e is edge e."""
-
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        spec = {"alphabet": self.alphabet, "edge_alphabet": self.edge_alphabet, "directed": self.directed}
-        return spec, dict(zip(("cells", "starts", "features"), self._parts(np.arange(self.n_features)), strict=True))
-
-    def _parts(self, ids: np.ndarray) -> Any:
-        return self.features.parts(np.ascontiguousarray(ids, np.int64))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = self._parts(np.arange(self.n_features))
-        return _rebuild, (self.kernel, parts, self.alphabet, self.edge_alphabet, self.directed)
-
-
-def _rebuild(kernel: Any, parts: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool) -> GraphFeatureMap:
-    kind, sizes = kernel.kind(directed, bool(edge_alphabet)), (max(1, len(alphabet)), len(edge_alphabet))
-    features = kernel.core.from_parts(*parts, *sizes, kind, check_counts(kernel.counts))
-    fitted: GraphFeatureMap = kernel.map(kernel, features, alphabet, edge_alphabet, directed)
-    return fitted
 
 
 def of_one_kind(one: Map, other: Map, labels: Labels) -> tuple[Map, Map]:

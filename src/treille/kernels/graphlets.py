@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data import Batch, Graphs
+from treille.data import Graphs
 from treille.data.base import running_sum
 from treille.features import FeatureMap, LocatingMap, MergingMap, Rows
 from treille.features.feature_map import check_id
@@ -18,15 +18,11 @@ from treille.features.occurrences import Occurrences
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_flag, effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, transformed
-from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap
-from treille.kernels.tree_kernels import check_choice
+from treille.kernels.graph_features import GraphKernel, NodeLabelledMap
 
-CONNECTED = {
-    3: ("path of 3", "triangle"),
-    4: ("path of 4", "claw", "cycle of 4", "paw", "diamond", "clique of 4"),
-}
+CONNECTED = {3: ("path of 3", "triangle"), 4: ("path of 4", "claw", "cycle of 4", "paw", "diamond", "clique of 4")}
 DISCONNECTED = {
     3: ("edge and node", "three nodes"),
     4: ("triangle and node", "path of 3 and node", "two edges", "edge and two nodes", "four nodes"),
@@ -76,10 +72,10 @@ class Graphlets(GraphKernel):
     def check(self) -> None:
         if isinstance(self.size, bool) or self.size not in (3, 4):
             raise InputError(f"size is {self.size!r}, expected 3 or 4: larger subgraphs are not counted exactly")
-        check_choice("connected", self.connected)
+        check_flag("connected", self.connected)
         check_counts(self.counts)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[GraphletMap, Rows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[GraphletMap, Rows]:
         self.check()
         features = GraphletMap(self, np.arange(len(self.types())))
         return features, features.transform(batch, n_jobs)
@@ -107,8 +103,7 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
     def n_features(self) -> int:
         return len(self.types)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Graphs)
+    def transform(self, batch: Graphs, n_jobs: int | None = None) -> Rows:
         kernel, threads = self.kernel, effective_n_jobs(n_jobs)
         found = self._counts(batch, threads)
         values = sp.csr_matrix(found)
@@ -120,8 +115,7 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
     def relabelled(self, rename: Any) -> GraphletMap:
         return self  # labels do not count
 
-    def occurrences(self, batch: Batch) -> Occurrences:
-        assert isinstance(batch, Graphs)
+    def occurrences(self, batch: Graphs) -> Occurrences:
         kernel, size = self.kernel, int(self.kernel.size)
         found = self._counts(batch, 1)
         owners = np.repeat(np.arange(len(batch)), np.diff(batch.offsets))

@@ -8,17 +8,17 @@ import numpy as np
 
 from treille import _core
 from treille.data.graphs import Labels
+from treille.io.parameters import check_flag
 from treille.kernels.counts import Counts, check_counts
-from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, edges_of_arcs
-from treille.kernels.tree_kernels import check_choice
+from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap, edges_of_arcs
 
 
-class VertexHistogramMap(GraphFeatureMap):
+class VertexHistogramMap(GraphPatternMap):
     """Labels of nodes and their ids."""
 
-    def feature_name(self, pattern: int, names: Any) -> str:
+    def pattern_name(self, pattern: int) -> str:
         (code,) = self.features.key(pattern)
-        return "node" if not self.alphabet else self.alphabet[code] if names is self else names.label(code)
+        return self.alphabet[code] if self.alphabet else "node"
 
     def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
         return np.arange(len(first) + 1), first.astype(np.int64)
@@ -49,19 +49,19 @@ class VertexHistogram(GraphPatternKernel):
     def __init__(self, counts: Counts = "raw"):
         self.counts = counts
 
-    def kind(self, directed: bool, edge_labelled: bool) -> Any:
-        return _core.NodeLabels()
+    def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
+        return _core.NodeLabels(), check_counts(self.counts)
 
 
-class EdgeHistogramMap(GraphFeatureMap):
+class EdgeHistogramMap(GraphPatternMap):
     """Labels of edges and their ids."""
 
-    def feature_name(self, pattern: int, names: Any) -> str:
+    def pattern_name(self, pattern: int) -> str:
         edge, *ends = self.features.key(pattern)
         if not ends:
             return self.edge_alphabet[edge] if self.edge_alphabet else "edge"
         arrow = ">" if self.directed else ""
-        source, target = sorted(map(names.label, ends)) if not self.directed else map(names.label, ends)
+        source, target = map(self.label, ends) if self.directed else sorted(map(self.label, ends))
         return f"{source} {self.edge_label(edge)}{arrow} {target}"
 
     def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
@@ -109,7 +109,7 @@ class EdgeHistogram(GraphPatternKernel):
 
     def check(self) -> None:
         check_counts(self.counts)
-        check_choice("ends", self.ends)
+        check_flag("ends", self.ends)
 
-    def kind(self, directed: bool, edge_labelled: bool) -> Any:
-        return _core.EdgeLabels(bool(self.ends), directed)
+    def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
+        return _core.EdgeLabels(bool(self.ends), directed), check_counts(self.counts)

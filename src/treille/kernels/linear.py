@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from treille.data import Batch, Vectors
+from treille.data import Vectors
 from treille.data.alphabet import align
 from treille.data.vectors import MOST_COLUMNS
 from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
@@ -39,14 +39,11 @@ class Linear(Kernel):
 
     reads = Reads((Vectors,))
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[ColumnMap, Rows]:
-        assert isinstance(batch, Vectors)
+    def fit_features(self, batch: Vectors, n_jobs: int | None = None) -> tuple[ColumnMap, Rows]:
         features = ColumnMap(np.arange(batch.n_columns), batch.names, batch.n_columns)
         return features, features.transform(batch, n_jobs)
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(left, Vectors)
-        assert right is None or isinstance(right, Vectors)
+    def gram(self, left: Vectors, right: Vectors | None = None, n_jobs: int | None = None) -> np.ndarray:
         if _density(left) < DENSE or (right is not None and _density(right) < DENSE):
             return super().gram(left, right, n_jobs)
         for batch in (left, right):
@@ -81,8 +78,7 @@ class ColumnMap(ExplainingMap, MergingMap):
     def n_features(self) -> int:
         return len(self.columns)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Vectors)
+    def transform(self, batch: Vectors, n_jobs: int | None = None) -> Rows:
         matrix, threads = batch.to_csr(), effective_n_jobs(n_jobs)
         return Rows.from_csr(
             matrix, _sq_norms(matrix), ids=self.ids_of(batch), n_features=self.n_features, threads=threads
@@ -105,8 +101,7 @@ class ColumnMap(ExplainingMap, MergingMap):
         ids[self.columns] = np.arange(self.n_features)
         return ids
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, Vectors)
+    def contributions(self, batch: Vectors, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         matrix, ids = batch.to_csr(), self.ids_of(batch)
         own = np.vstack([weights, np.zeros((1, weights.shape[1]))])[ids[matrix.indices]]  # -1: no feature
         return Contributions.of(batch, matrix.data[:, None] * own)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Lattices, Strings
+from treille.data import Lattices, Strings
 from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.features import FeatureMap, FeatureStrings, LocatingMap, MergingMap, Occurrences, Rows, StringMap
@@ -19,7 +19,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, check_raw, lattices_to_count, transformed
-from treille.kernels.sequences import CountMap, SequenceKernel, Unit, narrow, whole
+from treille.kernels.sequences import CountMap, SequenceKernel, Sequences, Unit, narrow, whole
 from treille.kernels.suffix import TreeProduct, longest, substring_product
 
 MOST_PARTS = 100  # orders of a balanced kernel
@@ -74,13 +74,20 @@ class NGram(SequenceKernel):
     def check(self) -> None:
         self._orders()
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
-        return _fitted(batch, self._orders(), n_jobs)
+    def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
+        orders = self._orders()
+        parts = *orders.parts(*orders.within(batch)), len(batch.alphabet), effective_n_jobs(n_jobs)
+        if isinstance(batch, Lattices):
+            features, rows = _core.NGramFeatures.fit_lattices(lattices_to_count(batch, self.counts), *parts)
+        else:
+            features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, batch.border, *parts)
+        fitted = NGramMap(features, batch.alphabet, batch.unit, orders)
+        return fitted, Rows.from_core(rows, fitted.n_features)
 
-    def multiplies(self, batch: Batch) -> bool:
+    def multiplies(self, batch: Sequences) -> bool:
         return self.counts == "raw" and isinstance(batch, Strings) and batch.border < 0
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
+    def fit_product(self, batch: Sequences, n_jobs: int | None = None) -> TreeProduct:
         orders = self._orders()
         if isinstance(batch, Lattices):
             raise InputError("the fast product needs sequences, found lattices: use explicit features, solver='auto'")
@@ -147,7 +154,7 @@ class Orders(NamedTuple):
         count = max(0, last - self.min_n + 1)
         return np.ones(count) if self.weights is None else np.sqrt(np.array(self.weights[:count]))
 
-    def within(self, batch: Batch) -> tuple[int, int]:
+    def within(self, batch: Sequences) -> tuple[int, int]:
         """The first and the last order to count in a batch. Those beyond its longest example cost nothing.
 
         Where all are beyond it, the first is one that does not occur.
@@ -175,7 +182,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
     def counts(self) -> Counts:
         return self.orders.counts
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+    def transform(self, batch: Sequences, n_jobs: int | None = None) -> Rows:
         # Longer n-grams than the training data contain are no features, but count in the norm.
         wide = self._counting(*self.orders.within(batch))
         options = (batch.border,) if isinstance(batch, Strings) else ()
@@ -193,7 +200,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         parts = ngrams.ravel(), lengths, *self.orders.parts(f.min_order if len(f) else first, last), len(self.alphabet)
         return _rebuild(parts, self.alphabet, self.unit, self.orders)
 
-    def spell(self, id: int) -> str:
+    def feature_name(self, id: int) -> str:
         return self.joined(self.alphabet[s] for s in self.features.gram(id))
 
     def restrict(self, ids: np.ndarray) -> NGramMap:
@@ -219,7 +226,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         known = np.arange(self.n_features)
         return self, known, self.features.absorb(other.features, recode)
 
-    def occurrences(self, batch: Batch) -> Occurrences:
+    def occurrences(self, batch: Sequences) -> Occurrences:
         if not isinstance(batch, Strings):
             raise InputError("occurrences have positions in sequences, found lattices: use X.best()")
         f, codes = self.features, self.recode(batch)
@@ -278,17 +285,6 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
 
 def _unpickled(ngrams: np.ndarray, others: list[Any], *arguments: Any) -> NGramMap:
     return _rebuild((ngrams.astype(np.int32), *others), *arguments)
-
-
-def _fitted(batch: Batch, orders: Orders, n_jobs: int | None) -> tuple[NGramMap, Rows]:
-    assert isinstance(batch, (Strings, Lattices))
-    parts = *orders.parts(*orders.within(batch)), len(batch.alphabet), effective_n_jobs(n_jobs)
-    if isinstance(batch, Lattices):
-        features, rows = _core.NGramFeatures.fit_lattices(lattices_to_count(batch, orders.counts), *parts)
-    else:
-        features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, batch.border, *parts)
-    fitted = NGramMap(features, batch.alphabet, batch.unit, orders)
-    return fitted, Rows.from_core(rows, fitted.n_features)
 
 
 def _checked(ngrams: np.ndarray, lengths: np.ndarray, orders: Orders, alphabet: list[Any], unit: str) -> NGramMap:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from treille.data import Batch, Graphs
+from treille.data import Graphs
 from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
@@ -15,11 +15,8 @@ from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
-from treille.kernels.graph_features import shown
-from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap
-from treille.kernels.shortest_path import check_nodes_or_none
-from treille.kernels.tree_kernels import check_choice
+from treille.io.parameters import check_choice, check_flag, effective_n_jobs
+from treille.kernels.graph_features import GraphKernel, NodeLabelledMap, shown
 
 
 class NodeAttributes(GraphKernel):
@@ -48,12 +45,11 @@ class NodeAttributes(GraphKernel):
         self.mean = mean
 
     def check(self) -> None:
-        check_nodes_or_none(self.labels)
-        check_choice("mean", self.mean)
+        check_choice("labels", self.labels, "nodes", "none")
+        check_flag("mean", self.mean)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
-        assert isinstance(batch, Graphs)
         width = batch.attributes.shape[1]
         if width == 0 and len(batch.labels):
             raise InputError(
@@ -85,16 +81,14 @@ class NodeAttributesMap(LocatingMap, MergingMap, NodeLabelledMap):
     def n_features(self) -> int:
         return len(self.ids)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Graphs)
+    def transform(self, batch: Graphs, n_jobs: int | None = None) -> Rows:
         pairs, values, kept = self._pairs(batch)
         indptr = self.width * batch.offsets if len(batch.labels) else np.zeros(len(batch) + 1)
         matrix = sp.csr_matrix((values.ravel(), pairs.ravel(), indptr), shape=(len(batch), len(kept)))
         matrix.sum_duplicates()
         return Rows.from_csr(matrix, ids=kept, n_features=self.n_features, threads=effective_n_jobs(n_jobs))
 
-    def occurrences(self, batch: Batch) -> Occurrences:
-        assert isinstance(batch, Graphs)
+    def occurrences(self, batch: Graphs) -> Occurrences:
         pairs, values, kept = self._pairs(batch)
         nodes, attributes = np.nonzero(kept[pairs] >= 0)
         owners = np.searchsorted(batch.offsets, nodes, side="right") - 1

@@ -13,9 +13,8 @@ from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, LinearOperator, changeable
 from treille.kernels.expansion import Expansion
-from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import RescaledMap, WrappedKernel
+from treille.kernels.wrapped import NAME, Formatter, RescaledMap, WrappedKernel, within
 
 
 class Normalized(WrappedKernel):
@@ -28,8 +27,8 @@ class Normalized(WrappedKernel):
     [[1.0, 0.0, 0.949], [0.0, 0.0, 0.0], [0.949, 0.0, 1.0]]
     """
 
-    def write(self, spell: Spell) -> str:
-        return f"{within(self.kernel, NAME, spell)}.normalized()"
+    def write(self, format: Formatter) -> str:
+        return f"{within(self.kernel, NAME, format)}.normalized()"
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         return NormalizedMap(features), rows.normalized()

@@ -19,7 +19,7 @@ from treille.io.errors import InputError
 from treille.io.units import BASES
 from treille.kernels.algebra import Constant
 from treille.kernels.base import Kernel
-from treille.kernels.expression import Expression
+from treille.kernels.wrapped import Expression
 from treille.registry import known
 
 RANGE = re.compile(r"(?<![\w.])(\d+)\.\.(\d+)(?![\w.])")  # 3..6
@@ -28,7 +28,7 @@ OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul, ast.Pow: operator.po
 METHODS = {"normalized": 0, "centered": 0, "balanced": 0, "weighted": 2}  # and their most arguments
 PYTHON_ONLY = {
     "precomputed": "takes a matrix of kernel values, which no file format holds",
-    "fromfunction": "takes a Python function",
+    "callablekernel": "takes a Python function",
 }
 
 
@@ -138,8 +138,9 @@ def _kernel(node: ast.expr) -> Kernel:
         raise ValueError(f"found {ast.unparse(node.func)!r}, expected the name of a kernel")
     cls = _class(node.func.id)
     names = [parameter.name for parameter in _parameters(cls)]
+    takes_any_name = len(names) < len(inspect.signature(cls).parameters)  # such as those of the columns of `Columns`
     for name in named:
-        if name not in names and not _takes_any_name(cls):
+        if name not in names and not takes_any_name:
             own = f"{cls.__name__.lower()} has no parameter {name!r}: it has {', '.join(names) or 'none'}"
             raise _Misspelt(own, name, names, "{}=...")
     bound = inspect.signature(cls).bind(*arguments, **named)
@@ -211,11 +212,6 @@ class _Misspelt(ValueError):
 
 def _parameters(cls: type[Kernel]) -> list[inspect.Parameter]:
     return [own for own in inspect.signature(cls).parameters.values() if own.kind is not own.VAR_KEYWORD]
-
-
-def _takes_any_name(cls: type[Kernel]) -> bool:
-    """Whether arguments may have any name, as the columns of `Columns`."""
-    return any(own.kind is own.VAR_KEYWORD for own in inspect.signature(cls).parameters.values())
 
 
 def _format(value: Any) -> str:

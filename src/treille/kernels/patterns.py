@@ -1,22 +1,37 @@
-"""Kernels whose features are patterns of symbols: each kernel defines its patterns, the core finds them."""
+"""Kernels whose features are patterns of symbols, some with gaps or mismatches: a kernel defines them, the core finds them."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any, Literal
 
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Lattices, Strings
+from treille.data import Lattices
 from treille.data.alphabet import united
 from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, MergingMap, Rows, StringMap
 from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_choice, effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, lattices_to_count
-from treille.kernels.sequences import CountMap, SequenceKernel, narrow
+from treille.kernels.sequences import (
+    CountMap,
+    SequenceKernel,
+    Sequences,
+    Unit,
+    alphabet_symbols,
+    check_alphabet,
+    decay_factor,
+    narrow,
+    whole,
+)
+
+MOST = 1_000_000  # neighbours of a window, or patterns that match it
 
 
 class PatternKernel(SequenceKernel):
@@ -35,7 +50,7 @@ class PatternKernel(SequenceKernel):
     def family(self, alphabet: list[Any]) -> Any:
         """The definition of the patterns over these symbols, for the core."""
 
-    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
         """The readable name of a pattern. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
         return fitted.joined(fitted.symbols(cells))
 
@@ -47,27 +62,21 @@ class PatternKernel(SequenceKernel):
         """Symbols that no window may contain."""
         return []
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Any, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
-        fitted, family, rest = self._to_fit(batch, n_jobs)
-        if isinstance(batch, Lattices):
-            found = _core.PatternFeatures.fit_lattices(family, lattices_to_count(batch, self.counts), *rest)
-        else:
-            assert isinstance(batch, Strings)
-            found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, *rest)
-        fitted.features, rows = found
-        return fitted, Rows.from_core(rows, fitted.n_features)
-
-    def _to_fit(self, batch: Batch, n_jobs: int | None) -> tuple[PatternMap, Any, tuple[Any, ...]]:
-        """A map without features yet, the patterns, and how the core reads the batch."""
-        assert isinstance(batch, (Strings, Lattices))
         alphabet = self.declared()
         if alphabet is None:
             alphabet = [s for s in batch.alphabet if s not in self.left_out()]
         fitted = PatternMap(None, alphabet, batch.unit, self)
         rest = fitted.recode(batch), len(alphabet), check_counts(self.counts), effective_n_jobs(n_jobs)
-        return fitted, self.family(alphabet), rest
+        family = self.family(alphabet)
+        if isinstance(batch, Lattices):
+            found = _core.PatternFeatures.fit_lattices(family, lattices_to_count(batch, self.counts), *rest)
+        else:
+            found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, *rest)
+        fitted.features, rows = found
+        return fitted, Rows.from_core(rows, fitted.n_features)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
@@ -78,7 +87,13 @@ class PatternKernel(SequenceKernel):
         sound = self.declared() in (None, alphabet) and self.holds(cells, lengths, len(alphabet))
         if not sound:
             raise InputError("the patterns in the file do not fit its kernel")
-        return _rebuild(cells, lengths, alphabet, unit, self)
+        return self.map_of((cells, lengths), alphabet, unit)
+
+    def map_of(self, parts: tuple[np.ndarray, np.ndarray], alphabet: list[Any], unit: str) -> PatternMap:
+        """The map of the patterns that are the rows of a matrix of cells, of which the first `lengths` are used where they vary."""
+        cells, lengths = parts
+        arrays = cells.ravel(), lengths, len(alphabet), check_counts(self.counts)
+        return PatternMap(_core.PatternFeatures.from_patterns(self.family(alphabet), *arrays), alphabet, unit, self)
 
     @abstractmethod
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
@@ -104,33 +119,31 @@ class PatternMap(CountMap, MergingMap, StringMap):
     def counts(self) -> Counts:
         return self.kernel.counts
 
-    def recode(self, batch: Strings | Lattices) -> np.ndarray:
+    def recode(self, batch: Sequences) -> np.ndarray:
         codes = super().recode(batch)
         left_out = set(self.kernel.left_out())
         codes[np.array([s in left_out for s in batch.alphabet], dtype=bool)] = -1
         return codes
 
-    def spell(self, id: int) -> str:
-        return self.kernel.spell(self, self.features.pattern(id))
+    def feature_name(self, id: int) -> str:
+        return self.kernel.pattern_name(self, self.features.pattern(id))
 
     def symbols(self, cells: list[int], any_symbol: str = "") -> list[Any]:
         """The symbols of the cells."""
         return [self.alphabet[cell - 1] if cell else any_symbol for cell in cells]
 
-    def _parts(self, ids: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+    def parts(self, ids: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        ids = slice(None) if ids is None else ids
         cells = self.features.patterns().reshape(-1, self.features.width)[ids]
         lengths = self.features.lengths()
         return np.ascontiguousarray(cells), lengths[ids] if len(lengths) else lengths
-
-    def restrict(self, ids: np.ndarray) -> PatternMap:
-        return _rebuild(*self._parts(ids), self.alphabet, self.unit, self.kernel)
 
     def merge(self, other: FeatureMap) -> tuple[PatternMap, np.ndarray, np.ndarray]:
         other = alike(PatternMap, self, other, "kernel")
         unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
         alphabet, codes = united(self.alphabet, other.alphabet)
         recode = np.append(0, codes + 1)
-        (cells, lengths), (more, longer) = self._parts(), other._parts()
+        (cells, lengths), (more, longer) = self.parts(), other.parts()
         symbols = more if len(longer) == 0 else more[:, 1:]  # otherwise the first cell is a position
         symbols[:] = recode[symbols]
         varied = len(lengths) + len(longer) > 0
@@ -138,10 +151,10 @@ class PatternMap(CountMap, MergingMap, StringMap):
         theirs, new = merged_ids(np.arange(self.n_features), numbers)
         longer = longer[new] if len(longer) else longer
         patterns = np.concatenate([cells, more[new]]), np.concatenate([lengths, longer])
-        return _rebuild(*patterns, alphabet, unit, self.kernel), np.arange(self.n_features), theirs
+        return self.kernel.map_of(patterns, alphabet, unit), np.arange(self.n_features), theirs
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        cells, lengths = self._parts()
+        cells, lengths = self.parts()
         arrays = {"patterns": narrow(cells, 1 + int(cells.max(initial=0)))}
         if len(lengths):
             arrays["lengths"] = lengths
@@ -157,15 +170,12 @@ class PatternMap(CountMap, MergingMap, StringMap):
     def strings(self) -> FeatureStrings:
         if not self.has_strings():
             raise self.refusal(StringMap)
-        cells, _ = self._parts()
+        cells, _ = self.parts()
         return FeatureStrings.of_matrix(cells, ["*", *self.symbol_names()])
 
     def with_strings(self, strings: FeatureStrings) -> FeatureMap:
         cells = strings.matrix(int(np.diff(strings.offsets).max(initial=0)))[0]
         return self.kernel.load_features(self.state()[0], {"patterns": cells})
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (*self._parts(), self.alphabet, self.unit, self.kernel)
 
 
 def _keys(cells: np.ndarray, lengths: np.ndarray, varied: bool) -> np.ndarray:
@@ -173,9 +183,187 @@ def _keys(cells: np.ndarray, lengths: np.ndarray, varied: bool) -> np.ndarray:
     return np.column_stack([cells, lengths]) if varied else cells
 
 
-def _rebuild(
-    cells: np.ndarray, lengths: np.ndarray, alphabet: list[Any], unit: str, kernel: PatternKernel
-) -> PatternMap:
-    parts = cells.ravel(), lengths, len(alphabet), check_counts(kernel.counts)
-    features = _core.PatternFeatures.from_patterns(kernel.family(alphabet), *parts)
-    return PatternMap(features, alphabet, unit, kernel)
+@dataclass(eq=False, repr=False)
+class Gappy(PatternKernel):
+    """Subsequences of n symbols with bounded gaps: phi_z(x) = sum over the occurrences of z in x of their weight.
+
+    An occurrence with g symbols in its gaps weighs decay^g (``count="gaps"``), or decay^(n + g) (``count="span"``, Lodhi et al.).
+    One step per occurrence: at most (1 + max_gap)^(n - 1) per position.
+
+    Parameters
+    ----------
+    n : int
+        Number of symbols.
+    decay : float
+        Positive; 1: gaps do not count.
+    max_gap : int or None
+        Maximum number of symbols in one gap.
+    max_total_gap : int or None
+        Maximum number of symbols in all gaps of an occurrence together. One of the two bounds is required. For gaps of any length
+        use ``Subsequence(n, decay)``, which has no explicit features.
+    count : {"gaps", "span"}
+        What decay counts: each skipped symbol, or each symbol from the first to the last.
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
+        How texts are split into symbols, see `treille.Strings`.
+    counts : {"raw", "log", "binary"}
+        In place of a sum c of decay^g: c, 1 + log(c), or 1 if c > 0; see `NGram`. The factor decay^n of ``count="span"`` stays
+        outside. "log" needs a decay of at least 1.
+
+    Examples
+    --------
+    >>> from treille.kernels import Gappy
+    >>> Gappy(2, decay=0.5, max_gap=2)(["cat", "cart", "bar"])[0].tolist()  # with cart: 1 + decay + decay^3
+    [2.25, 1.625, 0.0]
+    """
+
+    n: int = 2
+    decay: float = 0.5
+    max_gap: int | None = None
+    max_total_gap: int | None = None
+    count: Literal["gaps", "span"] = "gaps"
+    unit: Unit = "char"
+    counts: Counts = "raw"
+
+    def check(self) -> None:
+        super().check()
+        self.family([])
+
+    def family(self, alphabet: list[Any]) -> _core.GappyPatterns:
+        n, decay = whole("n", self.n), decay_factor(self.decay)
+        check_choice("count", self.count, "gaps", "span")
+        if self.counts == "log" and decay < 1:
+            raise InputError(
+                f"counts='log' needs counts of at least 1, but decay={self.decay} weighs occurrences with gaps less: "
+                "use decay=1, or counts='binary'"
+            )
+        bounds = {"max_gap": self.max_gap, "max_total_gap": self.max_total_gap}
+        gap, total = (2**31 - 1 if value is None else whole(name, value, 0) for name, value in bounds.items())
+        if n > 1 and self.max_gap is None and self.max_total_gap is None:
+            raise InputError(
+                "neither max_gap nor max_total_gap is given: features need a bound on the gaps, for example max_gap=3."
+                f" For gaps of any length use Subsequence({n}, {decay})"
+            )
+        return _core.GappyPatterns(n, gap, total, decay, decay**n if self.count == "span" else 1.0)
+
+    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
+        return fitted.joined(fitted.symbols(cells), "-")
+
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        return are_patterns(cells, lengths, size, int(self.n), 0, 0)
+
+
+@dataclass(eq=False, repr=False)
+class Mismatch(PatternKernel):
+    """phi_z(x) = the number of windows of x that differ from z in at most m places, for every z of k symbols of the alphabet.
+
+    Costs sum over j <= m of C(k, j) (b - 1)^j features per window, for an alphabet of b symbols.
+
+    Parameters
+    ----------
+    k : int
+        The length of the windows.
+    m : int
+        Maximum number of mismatches, less than k; 0: plain k-mers.
+    alphabet : str or list
+        The symbols, such as ``"ACGT"``. Required: the number of common neighbours of two windows grows with the number of symbols,
+        so without it k(x, y) would depend on the symbols of the other examples.
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
+        How texts are split into symbols, see `treille.Strings`.
+    counts : {"raw", "log", "binary"}
+        The number of windows c as it is, 1 + log(c), or 1 if c > 0; see `NGram`.
+
+    Examples
+    --------
+    >>> from treille.kernels import Mismatch
+    >>> Mismatch(3, m=1, alphabet="ACGT")(["ACG", "ACT", "TTT"])[0].tolist()
+    [10.0, 4.0, 0.0]
+    """
+
+    k: int = 5
+    m: int = 1
+    alphabet: str | Sequence[Any] | None = None
+    unit: Unit = "char"
+    counts: Counts = "raw"
+
+    def check(self) -> None:
+        super().check()
+        self.family(self.declared())
+
+    def declared(self) -> list[Any]:
+        if self.alphabet is None:
+            raise InputError(
+                "alphabet is None: the number of common neighbours of two windows depends on the number of symbols:"
+                " declare them, for example alphabet='ACGT'"
+            )
+        return alphabet_symbols("alphabet", self.alphabet, self.unit)
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
+        batch = super().batch(X, n_jobs)
+        check_alphabet(batch, self.declared())
+        return batch
+
+    def family(self, alphabet: list[Any]) -> _core.MismatchPatterns:
+        k, m, b = whole("k", self.k), whole("m", self.m, 0), len(alphabet)
+        if m >= k:
+            raise InputError(f"m is {m}, expected less than k, which is {k}: every window would match every k-mer")
+        if sum(comb(k, j) * (b - 1) ** j for j in range(m + 1)) > MOST:
+            raise InputError(
+                f"k is {k}, m is {m} and the alphabet has {b} symbols: more than {MOST:,} neighbours per window; lower k or m"
+            )
+        return _core.MismatchPatterns(k, m, b)
+
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        return are_patterns(cells, lengths, size, int(self.k), 0, 0)
+
+
+class Wildcard(PatternKernel):
+    """Patterns of k positions, at most m of them wildcards: phi_z(x) = decay^(wildcards in z) * (matching windows of x).
+
+    Needs no alphabet: a wildcard matches any symbol. Costs sum over j <= m of C(k, j) patterns per window.
+
+    Parameters
+    ----------
+    k : int
+        The length of the windows.
+    m : int
+        Maximum number of wildcards in a pattern, less than k; 0: plain k-mers.
+    decay : float
+        Positive: the factor of each wildcard in phi.
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
+        How texts are split into symbols, see `treille.Strings`.
+    counts : {"raw", "log", "binary"}
+        The number of windows c as it is, 1 + log(c), or 1 if c > 0, times decay^(wildcards in z); see `NGram`.
+
+    Examples
+    --------
+    >>> from treille.kernels import Wildcard
+    >>> Wildcard(3, m=1, decay=0.5)(["cat", "car"]).tolist()  # both have ca*
+    [[1.75, 0.25], [0.25, 1.75]]
+    """
+
+    def __init__(self, k: int = 4, m: int = 1, decay: float = 1.0, unit: Unit = "char", counts: Counts = "raw"):
+        self.k = k
+        self.m = m
+        self.decay = decay
+        self.unit = unit
+        self.counts = counts
+
+    def check(self) -> None:
+        super().check()
+        self.family([])
+
+    def family(self, alphabet: list[Any]) -> _core.WildcardPatterns:
+        k, m, decay = whole("k", self.k), whole("m", self.m, 0), decay_factor(self.decay)
+        if m >= k:
+            raise InputError(
+                f"m is {m}, expected less than k, which is {k}: a pattern of wildcards only matches everything"
+            )
+        if sum(comb(k, j) for j in range(m + 1)) > MOST:
+            raise InputError(f"k is {k} and m is {m}: more than {MOST:,} patterns per window; lower one of them")
+        return _core.WildcardPatterns(k, m, decay)
+
+    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
+        return fitted.joined(fitted.symbols(cells, "*"))
+
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        return are_patterns(cells, lengths, size, int(self.k), 0, int(self.m))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, Vectors
+from treille.data import Vectors
 from treille.features import FeatureMap, FeatureRows
 from treille.features.feature_map import check_id
 from treille.features.merging import different
@@ -77,13 +77,11 @@ class Polynomial(ProductKernel):
         binary = self.exponent() <= MOST_DEGREE and is_binary(batch)
         return Powers(self.exponent(), float(self.coef0)) if binary else None
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
-        assert isinstance(batch, Vectors)
+    def prefers_features(self, batch: Vectors, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         powers = self._powers(batch)
         return super().prefers_features(batch, n_jobs, known) if powers is None else powers.prefers_features(batch)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        assert isinstance(batch, Vectors)
+    def fit_features(self, batch: Vectors, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         powers = self._powers(batch)
         return super().fit_features(batch, n_jobs) if powers is None else powers.fit(self, batch, n_jobs)
 
@@ -92,12 +90,12 @@ class Polynomial(ProductKernel):
             return super().load_features(spec, arrays)
         return Powers(self.exponent(), float(self.coef0)).load(spec, arrays)
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Vectors, right: Vectors | None = None, n_jobs: int | None = None) -> np.ndarray:
         K = changeable(Linear().gram(left, right, n_jobs))
         K += float(self.coef0)
         return raise_to(K, self.exponent())
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Vectors, n_jobs: int | None = None) -> np.ndarray:
         return raise_to(Linear().diagonal(batch, n_jobs) + float(self.coef0), self.exponent())
 
 

@@ -4,8 +4,9 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigvalsh_tridiagonal
 
-from treille.data import Batch, KernelValues
+from treille.data import KernelValues
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
 from treille.kernels.reading import Reads
@@ -26,8 +27,7 @@ class Precomputed(Kernel):
 
     reads = Reads((KernelValues,))
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(left, KernelValues)
+    def gram(self, left: KernelValues, right: KernelValues | None = None, n_jobs: int | None = None) -> np.ndarray:
         if right is None:
             first = np.array_equal(left.ids, np.arange(len(left)))
             if first and len(left) != left.n_columns:
@@ -38,15 +38,13 @@ class Precomputed(Kernel):
             own = left.values if first else left.values[:, left.ids]
             check_symmetric(own)
             return own
-        assert isinstance(right, KernelValues)
         if left.n_columns != right.n_columns:
             raise InputError(
                 f"X has {left.n_columns} columns, expected {right.n_columns}: one per training example, in their order"
             )
         return left.values if _in_order(right) else left.values[:, right.ids]
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(batch, KernelValues)
+    def diagonal(self, batch: KernelValues, n_jobs: int | None = None) -> np.ndarray:
         if len(batch) > batch.n_columns:
             raise InputError(f"the kernel matrix is {len(batch)} by {batch.n_columns}, expected a square one")
         return batch.values[np.arange(len(batch)), batch.ids]
@@ -103,5 +101,4 @@ def smallest_eigenvalue(K: np.ndarray) -> float:
             break
         beside.append(beta)
         before, v = v, u / beta
-    T = np.diag(diagonal) + np.diag(beside[: len(diagonal) - 1], 1) + np.diag(beside[: len(diagonal) - 1], -1)
-    return float(np.linalg.eigvalsh(T)[0])
+    return float(eigvalsh_tridiagonal(diagonal, beside[: len(diagonal) - 1])[0])

@@ -12,22 +12,14 @@ import numpy as np
 from treille import _core
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
-from treille.features import (
-    Contributions,
-    ExplainingMap,
-    FeatureMap,
-    FeatureRows,
-    MergingMap,
-    Rows,
-    StoredRows,
-)
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows, StoredRows
 from treille.features.abilities import having
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.additive import Additive, own_part, part_of
+from treille.kernels.additive import Additive, load_each, own_part, states_of
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expansion import Expansion, KernelExpansion, expand
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
@@ -60,7 +52,7 @@ class ProductKernel(CompositeKernel):
     def has_features(self) -> bool:
         return all(factor.has_features for factor in self.factors())
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+    def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         if not self.has_features or self.needs_features:
             return self.has_features
         if not all(factor.prefers_features(own_part(factor, batch), n_jobs) for factor in self.factors()):
@@ -75,7 +67,7 @@ class ProductKernel(CompositeKernel):
             known.add(self, batch, self._multiplied(fitted, n_jobs))
         return few
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
+    def fit_features(self, batch: Any, n_jobs: int | None = None) -> Fitted:
         for factor in self.factors():
             if not factor.has_features:
                 raise InputError(f"{self!r} has no explicit features, since {factor!r} has none")
@@ -87,7 +79,7 @@ class ProductKernel(CompositeKernel):
             return super().fit_features(batch, n_jobs)
         return self._multiplied(self._fit_factors(batch, n_jobs), n_jobs)
 
-    def _fit_factors(self, batch: Batch, n_jobs: int | None) -> list[Fitted]:
+    def _fit_factors(self, batch: Any, n_jobs: int | None) -> list[Fitted]:
         return [factor.fit_features(own_part(factor, batch), n_jobs) for factor in self.factors()]
 
     def _multiplied(self, fitted: list[Fitted], n_jobs: int | None) -> Fitted:
@@ -103,7 +95,7 @@ class ProductKernel(CompositeKernel):
             )
         return self.map_type().fit(self, [features for features, _ in fitted], rows, effective_n_jobs(n_jobs))
 
-    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Any) -> list[tuple[Kernel, Batch]]:
         if not self.needs_features:
             return [(self, batch)]  # whose products of parts of the data merge
         return [leaf for factor in self.factors() for leaf in leaf_kernels(factor, own_part(factor, batch))]
@@ -138,14 +130,11 @@ class ProductKernel(CompositeKernel):
         arrays = [_arrays(each, threads) for each in _unscaled(rows, self.exponent())[0]]
         return _bytes(count, *_core.estimate_products(arrays, self.exponent(), threads))
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def expansion(self, support: Any, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         return expand(self, support, coefficients, n_jobs, ProductExpansion)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        maps = [
-            factor.load_features(own, part_of(arrays, str(place)))
-            for place, (factor, own) in enumerate(zip(self.factors(), stored.value(spec, "factors", list), strict=True))
-        ]
+        maps = load_each(self.factors(), spec, "factors", arrays)
         tuples = stored.array(arrays, "tuples", np.int64, ndim=2)
         sound = tuples.shape[1] == len(maps) * self.exponent() <= 2 * MOST_DEGREE and tuples.min(initial=0) >= 0
         widths = [each.n_features for each in maps] * self.exponent() if sound else []
@@ -159,7 +148,7 @@ class ProductKernel(CompositeKernel):
 class ProductExpansion(KernelExpansion):
     """Sums over support examples, split factor by factor."""
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+    def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
         parts = [own_part(factor, self.support) for factor in self.kernel.factors()]
         try:
             return Contributions.of_each(
@@ -278,7 +267,7 @@ class ProductMap(ExplainingMap, MergingMap):
         """The ids of the factors, one row per feature."""
         return self.products.tuples(1).reshape(self.n_features, len(self.maps) * self.degree)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> Rows:
         threads = effective_n_jobs(n_jobs)
         factors = zip(self.kernel.factors(), self.maps, strict=True)
         rows = [each.transform(own_part(factor, batch), n_jobs) for factor, each in factors]
@@ -298,7 +287,7 @@ class ProductMap(ExplainingMap, MergingMap):
             counts[:, step] = self.maps[step % len(self.maps)].n_factors(column)
         return tuples, counts
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         """A product is shared equally among the features that it multiplies, and the share of each is shared as it is by itself."""
         return Contributions.of_each(batch, weights.shape[1], lambda one: self._contributions(one, weights, n_jobs))
 
@@ -333,7 +322,7 @@ class ProductMap(ExplainingMap, MergingMap):
     def restrict(self, ids: np.ndarray) -> ProductMap:
         tuples = self.tuples[ids]
         used = [np.unique(tuples)] if self.degree > 1 else [np.unique(column) for column in tuples.T]
-        used = [each.needed(some) for each, some in zip(self.maps, used, strict=True)]
+        used = [each.ids_for_norms(some) for each, some in zip(self.maps, used, strict=True)]
         maps = [each.restrict(some) for each, some in zip(self.maps, used, strict=True)]
         columns = [np.searchsorted(some, c) for some, c in zip(used * self.degree, tuples.T, strict=True)]
         return self.of(self.kernel, maps, np.stack(columns, axis=1))
@@ -354,9 +343,8 @@ class ProductMap(ExplainingMap, MergingMap):
         return np.sort(renumbered, axis=1) if self.degree > 1 else renumbered
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        states = [each.state() for each in self.maps]
-        arrays = {f"{place}.{name}": a for place, (_, own) in enumerate(states) for name, a in own.items()}
-        return {"factors": [spec for spec, _ in states]}, arrays | {"tuples": self.tuples}
+        spec, arrays = states_of(self.maps, "factors")
+        return spec, arrays | {"tuples": self.tuples}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).of, (self.kernel, self.maps, self.tuples)

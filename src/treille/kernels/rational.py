@@ -10,7 +10,6 @@ import numpy as np
 from treille import _core
 from treille.automata import Fst
 from treille.automata.validation import call_core
-from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import align
 from treille.data.base import selected
 from treille.data.lattices import as_lattices
@@ -24,12 +23,12 @@ from treille.features import (
     Rows,
     StringMap,
 )
-from treille.features.merging import alike, different, merged_ids, number_records
+from treille.features.merging import Records, alike, different, merge_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
-from treille.io.parameters import effective_n_jobs
-from treille.kernels.sequences import SequenceKernel, SequenceMap
+from treille.io.parameters import check_flag, effective_n_jobs
+from treille.kernels.sequences import SequenceKernel, SequenceMap, Sequences
 
 SYMMETRIC = 1e-9  # relative to the largest value
 
@@ -78,8 +77,7 @@ class Rational(SequenceKernel):
     def check(self) -> None:
         if not isinstance(self.T, Fst):
             raise InputError(f"T is {type(self.T).__name__}, expected a transducer, treille.Fst")
-        if not isinstance(self.factored, (bool, np.bool_)):
-            raise InputError(f"factored is {self.factored!r}, expected True or False")
+        check_flag("factored", self.factored)
         if self.T.semiring != "real":
             raise InputError(f"T is over the semiring {self.T.semiring!r}, expected 'real': use T.astype('real')")
         self._machine() if self.has_features else self._pair_machine()
@@ -97,11 +95,10 @@ class Rational(SequenceKernel):
         name = "T has a cycle that reads nothing and writes symbols: T o T^-1"
         return _kept(self.T, "_times_inverse", lambda: _without_cycles(self.T @ ~self.T, name))
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
         self.check()
-        assert isinstance(batch, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
         data, codes = _read(batch, self.T.input_symbols, threads)
         _check_known(batch, codes, self.T.input_symbols)
@@ -117,9 +114,13 @@ class Rational(SequenceKernel):
         written = self.T.parts().outputs
         if not np.isin(labels, written[written > 0]).all():
             raise InputError("the strings in the file do not fit its kernel")
-        return _rebuild(labels, offsets, self, stored.unit(spec))
+        return self.map_of((labels, offsets), stored.unit(spec))
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def map_of(self, parts: Iterable[np.ndarray], unit: str) -> RationalMap:
+        """The map of output strings: their labels, and where those of each begin."""
+        return RationalMap(_core.RationalFeatures.from_strings(*parts), self, unit)
+
+    def gram(self, left: Sequences, right: Sequences | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
             return super().gram(left, right, n_jobs)
         self.check()
@@ -131,20 +132,18 @@ class Rational(SequenceKernel):
             _check_symmetric(self._values(left[:1], right, n_jobs), self._values(right, left[:1], n_jobs).T)
         return K
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Sequences, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
             return super().diagonal(batch, n_jobs)
         self.check()
         return call_core(_core.rational_diagonal, self._pair_machine(), *self._sides(batch, batch, n_jobs))
 
-    def _values(self, left: Batch, right: Batch, n_jobs: int | None) -> np.ndarray:
+    def _values(self, left: Sequences, right: Sequences, n_jobs: int | None) -> np.ndarray:
         values = call_core(_core.rational_gram, self._pair_machine(), *self._sides(left, right, n_jobs))
         return values.reshape(len(left), len(right))
 
-    def _sides(self, left: Batch, right: Batch, n_jobs: int | None) -> tuple[Any, ...]:
+    def _sides(self, left: Sequences, right: Sequences, n_jobs: int | None) -> tuple[Any, ...]:
         """The input side of T, its output side, and the number of threads, for the core."""
-        assert isinstance(left, (Strings, Lattices))
-        assert isinstance(right, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
         right_symbols = self.T.input_symbols if self.factored else self.T.output_symbols
         return *_read(left, self.T.input_symbols, threads), *_read(right, right_symbols, threads), threads
@@ -159,52 +158,48 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
         super().__init__(features, kernel.T.output_symbols or [], unit)
         self.kernel = kernel
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, (Strings, Lattices))
+    @property
+    def names(self) -> tuple[Any, ...]:
+        return (self.unit,)
+
+    def parts(self, ids: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        labels, offsets = self.features.strings()
+        if ids is None:
+            return labels, offsets
+        places, ends = selected(offsets, ids)
+        return np.ascontiguousarray(labels[places]), ends
+
+    def transform(self, batch: Sequences, n_jobs: int | None = None) -> Rows:
         threads = effective_n_jobs(n_jobs)
         data, codes = _read(batch, self.kernel.T.input_symbols, threads)
         rows = call_core(self.features.transform, self.kernel._machine(), data, codes, threads)
         return Rows.from_core(rows, self.n_features)
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, (Strings, Lattices))
+    def contributions(self, batch: Sequences, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         codes = _codes(batch, self.kernel.T.input_symbols)  # epsilon arcs stay, since they are parts
         values = np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
         arguments = self.kernel._machine(), as_lattices(batch).for_core(), codes, *values
         shares, base = call_core(self.features.contributions, *arguments)
         return Contributions.of(batch, shares).plus(base)
 
-    def spell(self, id: int) -> str:
+    def feature_name(self, id: int) -> str:
         labels = self.features.string(id)
         return self.joined(_name(self.kernel.T.output_symbols, label) for label in labels) if labels else EPSILON
 
-    def restrict(self, ids: np.ndarray) -> RationalMap:
-        labels, offsets = self.features.strings()
-        places, ends = selected(offsets, ids)
-        return _rebuild(np.ascontiguousarray(labels[places]), ends, self.kernel, self.unit)
-
     def merge(self, other: FeatureMap) -> tuple[RationalMap, np.ndarray, np.ndarray]:
         other = alike(RationalMap, self, other)
-        if not _same_machine(self.kernel.T, other.kernel.T):
+        if self.kernel.T != other.kernel.T:
             raise different("T", repr(self.kernel.T), repr(other.kernel.T))
         unit = self.merged_unit(other, self.n_features > 0, other.n_features > 0)
-        (labels, offsets), (more, ends) = self.features.strings(), other.features.strings()
-        numbers = number_records((labels, offsets), (more, ends))
-        theirs, new = merged_ids(np.arange(self.n_features), numbers)
-        lengths = np.diff(ends)
-        strings = np.concatenate([labels, more[np.repeat(new, lengths)]])
-        return (
-            _rebuild(strings, np.concatenate([offsets, offsets[-1] + np.cumsum(lengths[new])]), self.kernel, unit),
-            np.arange(self.n_features),
-            theirs,
-        )
+        mine, theirs = (Records(*each.parts(), np.arange(each.n_features)) for each in (self, other))
+        merged, ids = merge_records(mine, theirs)
+        return self.kernel.map_of(merged[:2], unit), mine.features, ids
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        labels, offsets = self.features.strings()
-        return {"unit": self.unit}, {"labels": labels, "offsets": offsets}
+        return {"unit": self.unit}, dict(zip(("labels", "offsets"), self.parts(), strict=True))
 
     def strings(self) -> FeatureStrings:
-        labels, offsets = self.features.strings()
+        labels, offsets = self.parts()
         table = self.kernel.T.output_symbols
         names = table[1:] if table else [str(label) for label in range(1, labels.max(initial=0) + 1)]
         return FeatureStrings(labels - 1, offsets, names)  # label 0 is epsilon, which no feature contains
@@ -214,9 +209,6 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
             {"unit": self.unit}, {"labels": strings.symbols + 1, "offsets": strings.offsets}
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (*self.features.strings(), self.kernel, self.unit)
-
 
 def _kept(T: Fst, name: str, make: Callable[[], _core.Machine]) -> _core.Machine:
     """A machine made of T, which is immutable; made once."""
@@ -224,20 +216,6 @@ def _kept(T: Fst, name: str, make: Callable[[], _core.Machine]) -> _core.Machine
         T.__dict__[name] = make()
     machine: _core.Machine = T.__dict__[name]
     return machine
-
-
-def _same_machine(T: Fst, U: Fst) -> bool:
-    """Whether two machines have the same states, arcs and symbols: only then do their labels mean the same."""
-    return T is U or all(
-        np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
-        for mine, theirs in zip(_content(T), _content(U), strict=True)
-    )
-
-
-def _content(T: Fst) -> tuple[Any, ...]:
-    parts = T.parts()
-    arcs = parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets
-    return parts.start, *arcs, parts.final_states, parts.final_weights, T.input_symbols, T.output_symbols
 
 
 def _without_cycles(T: Fst, name: str) -> _core.Machine:
@@ -250,23 +228,19 @@ def _without_cycles(T: Fst, name: str) -> _core.Machine:
         raise InputError(f"{name}: {error}") from None
 
 
-def _rebuild(labels: np.ndarray, offsets: np.ndarray, kernel: Rational, unit: str) -> RationalMap:
-    return RationalMap(_core.RationalFeatures.from_strings(labels, offsets), kernel, unit)
-
-
 def _name(table: Sequence[str] | None, label: int) -> str:
     if label == 0:
         return ""
     return str(label) if table is None else table[label]
 
 
-def _read(batch: Strings | Lattices, table: Sequence[str] | None, threads: int) -> tuple[_core.Lattices, np.ndarray]:
+def _read(batch: Sequences, table: Sequence[str] | None, threads: int) -> tuple[_core.Lattices, np.ndarray]:
     """A batch as lattices without epsilon arcs, and the label of each symbol on one side of T."""
     codes = _codes(batch, table)
     return as_lattices(batch).without_epsilon(threads), codes
 
 
-def _codes(batch: Strings | Lattices, table: Sequence[str] | None) -> np.ndarray:
+def _codes(batch: Sequences, table: Sequence[str] | None) -> np.ndarray:
     """The label of each symbol on one side of T, 0 for none."""
     if table is None:
         wrong = next((symbol for symbol in batch.alphabet if not isinstance(symbol, int)), None)
@@ -278,7 +252,7 @@ def _codes(batch: Strings | Lattices, table: Sequence[str] | None) -> np.ndarray
     return align(batch.alphabet, table, unknown=0)
 
 
-def _check_known(batch: Strings | Lattices, codes: np.ndarray, table: Sequence[str] | None) -> None:
+def _check_known(batch: Sequences, codes: np.ndarray, table: Sequence[str] | None) -> None:
     """Refuses examples of which T reads no symbol: all features would be 0."""
     used = np.unique(batch.symbols)
     used = used[used >= 0]

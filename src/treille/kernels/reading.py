@@ -71,13 +71,11 @@ def refuse_other_kinds(data: Any, kind: type[Batch]) -> None:
     """Raises an `InputError` for data of another kind, which names the kernels that read it."""
     other = other_kind(data, kind)
     if other is not None:
-        readers = [name for name, cls in known("kernels").items() if _declares(cls, other)]
+        declared = {
+            name: cls.reads for name, cls in known("kernels").items()
+        }  # by a property, if it depends on parameters
+        readers = [name for name, reads in declared.items() if isinstance(reads, Reads) and other in reads.kinds]
         others = f"; {', '.join(readers)} read {other.title}" if readers else ""
         default = other.default_kernels(data)[0][0] if other.parts else ""
         hint = f": the default kernel for {other.title} is {default}{others}" if default else ""
         raise InputError(f"found {other.title}, expected {kind.title}{hint}")
-
-
-def _declares(kernel: type[Any], kind: type[Batch]) -> bool:
-    """Whether all kernels of a class read this kind, whatever their parameters."""
-    return isinstance(kernel.reads, Reads) and kind in kernel.reads.kinds

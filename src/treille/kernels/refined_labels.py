@@ -12,13 +12,11 @@ import numpy as np
 from treille.data import Batch, Graphs
 from treille.features import Contributions, FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences
 from treille.features.abilities import having
-from treille.features.feature_map import check_id
 from treille.features.merging import alike
 from treille.io.errors import InputError
 from treille.kernels.additive import Additive, AdditiveMap
 from treille.kernels.base import Kernel
-from treille.kernels.graph_features import GraphFeatureMap
-from treille.kernels.graph_kernels import NodeLabelledMap
+from treille.kernels.graph_features import GraphFeatureMap, GraphPatternMap, NodeLabelledMap
 from treille.kernels.reading import Reads
 
 LONGEST = 100  # characters of a name that is written in full
@@ -32,7 +30,7 @@ class _Described(NamedTuple):
     name: str | None  # if it is short
 
 
-class Speller:
+class LabelNames:
     """Names of refined labels: the label of the node, then those of its neighbours in parentheses.
 
     A name of more than `LONGEST` characters is that of the latest round whose name is not, an ellipsis, and a hash of the content.
@@ -110,8 +108,7 @@ class Rounds(Additive):
     def terms(self) -> list[tuple[str, Kernel]]:
         return [(f"{place}: ", self.base) for place in range(self.refined.kernel.h + 1)]
 
-    def batches(self, batch: Batch) -> list[Batch]:
-        assert isinstance(batch, Graphs)
+    def batches(self, batch: Graphs) -> list[Batch]:
         n_rounds = self.refined.kernel.h
         labels = self.refined.features.labels(self.refined.core_arrays(batch), n_rounds).reshape(n_rounds + 1, -1)
         each = (np.unique(own, return_inverse=True) for own in labels)
@@ -136,33 +133,30 @@ class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
     def n_features(self) -> int:
         return self.rounds.n_features
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
         return self.rounds.transform(batch, n_jobs)
 
     def name(self, id: int) -> str:
-        check_id(id, self.n_features)
-        place = int(np.searchsorted(self.rounds.cuts, id, side="right")) - 1
-        features, own = self.rounds.maps[place], id - int(self.rounds.cuts[place])
-        refined = self.kernel.refined
-        if isinstance(features, GraphFeatureMap) and type(features) is not type(refined):
-            names = _Names(refined, features.alphabet)
-            return self.rounds.prefixes[place] + features.feature_name(features.features.pattern_of(own), names)
-        return self.rounds.prefixes[place] + self._named[place].name(own)
+        return self._named.name(id)
 
     @cached_property
-    def _named(self) -> list[FeatureMap]:
+    def _named(self) -> AdditiveMap:
         """The maps of the rounds with labels by name in place of numbers; those of kernels of other packages as they are."""
+        refined = self.kernel.refined
 
         def named(features: FeatureMap) -> FeatureMap:
             try:
-                return relabelled(features, lambda alphabet: _Spelled(self.kernel.refined, alphabet))
+                found = relabelled(features, lambda alphabet: _RefinedNames(refined, alphabet))
             except InputError:
                 return features
+            if isinstance(found, GraphPatternMap) and type(found) is not type(refined):
+                found.quotes = False
+            return found
 
-        return [named(each) for each in self.rounds.maps]
+        return AdditiveMap(self.kernel, [named(each) for each in self.rounds.maps])
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
-        return self.rounds.needed(ids)
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
+        return self.rounds.ids_for_norms(ids)
 
     def problem_counts(self) -> set[int]:
         return self.rounds.problem_counts()
@@ -173,9 +167,7 @@ class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
     def merge(self, other: FeatureMap) -> tuple[RoundsMap, np.ndarray, np.ndarray]:
         other = alike(RoundsMap, self, other)
         refined, _, ids = self.kernel.refined.merge(other.kernel.refined)
-        before, after = (
-            each.state()[1]["features"] for each in (other.kernel.refined, refined)
-        )  # patterns of features
+        before, after = (each.parts()[2] for each in (other.kernel.refined, refined))  # patterns of features
         names = dict(zip(map(str, before.tolist()), map(str, after[ids].tolist()), strict=True))
         renamed = [
             relabelled(each, lambda alphabet: [names[label] for label in alphabet]) for each in other.rounds.maps
@@ -184,13 +176,13 @@ class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
         assert isinstance(both, AdditiveMap)
         return RoundsMap(AdditiveMap(Rounds(self.kernel.base, refined), both.maps)), mine, theirs
 
-    def occurrences(self, batch: Batch) -> Occurrences:
+    def occurrences(self, batch: Any) -> Occurrences:
         each = zip(self.rounds.maps, self.kernel.batches(batch), strict=True)
         return Occurrences.concatenated(
             [having(own, LocatingMap).occurrences(labelled) for own, labelled in each], self.rounds.cuts[:-1].tolist()
         )
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         # The graphs of every round have the nodes and edges of these.
         found = self.rounds.contributions(batch, weights, n_jobs)
         values = np.zeros((int(batch.part_offsets[-1]), weights.shape[1]))
@@ -216,25 +208,15 @@ def relabelled(features: FeatureMap, rename: Callable[[Any], Any]) -> FeatureMap
     return features.with_leaves(lambda leaf: having(leaf, NodeLabelledMap).relabelled(rename))
 
 
-class _Spelled(Sequence[str]):
-    """An alphabet of numbers of refined labels, spelled out one by one: few names are asked for."""
+class _RefinedNames(Sequence[str]):
+    """The names of an alphabet of numbers of refined labels, made one by one: few are asked for."""
 
     def __init__(self, refined: Any, alphabet: list[str]):
-        self.names = _Names(refined, alphabet)
+        self.refined = refined
+        self.alphabet = alphabet
 
     def __len__(self) -> int:
-        return len(self.names.alphabet)
+        return len(self.alphabet)
 
     def __getitem__(self, code: Any) -> Any:
-        return self.names.label(code)
-
-
-class _Names(NamedTuple):
-    """Names of the labels of a round: numbers of refined labels, spelled out."""
-
-    refined: Any
-    alphabet: list[str]
-
-    def label(self, code: int) -> str:
-        name: str = self.refined.feature_name(int(self.alphabet[code]), self.refined)
-        return name
+        return self.refined.pattern_name(int(self.alphabet[code]))

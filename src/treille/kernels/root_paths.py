@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data import Batch, Trees
+from treille.data import Trees
 from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import check_id
-from treille.features.merging import alike, merged_ids, number_records
+from treille.features.merging import Records, alike, merge_records
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
@@ -62,8 +62,7 @@ class RootPaths(TreeKernel):
         matrix.eliminate_zeros()  # a power of decay may underflow to 0
         return matrix, (label, parent, length)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[RootPathsMap, Rows]:
-        assert isinstance(batch, Trees)
+    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[RootPathsMap, Rows]:
         matrix, (label, parent, _) = self.counted(batch.arrays)
         feature = np.arange(len(label), dtype=np.int32)
         rows = Rows.from_csr(matrix, threads=effective_n_jobs(n_jobs))
@@ -112,14 +111,12 @@ class RootPathsMap(LocatingMap, MergingMap):
         paths = np.flatnonzero(self.feature >= 0)
         return paths[np.argsort(self.feature[paths])]
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Trees)
+    def transform(self, batch: Trees, n_jobs: int | None = None) -> Rows:
         matrix, paths = self.kernel.counted(batch.arrays_over(self.alphabet))
         ids, threads = self._ids(*paths), effective_n_jobs(n_jobs)
         return Rows.from_csr(matrix, squared_norms(matrix), ids=ids, n_features=self.n_features, threads=threads)
 
-    def occurrences(self, batch: Batch) -> Occurrences:
-        assert isinstance(batch, Trees)
+    def occurrences(self, batch: Trees) -> Occurrences:
         path, label, parent, length = _core.root_paths(batch.arrays_over(self.alphabet))
         sizes = length[path].astype(np.int64)
         ends, node = running_sum(sizes), np.arange(len(path))
@@ -169,23 +166,20 @@ class RootPathsMap(LocatingMap, MergingMap):
     def merge(self, other: FeatureMap) -> tuple[RootPathsMap, np.ndarray, np.ndarray]:
         other = alike(RootPathsMap, self, other, "kernel")
         alphabet, codes = united(self.alphabet, other.alphabet)
-        labels = codes[other.label]
-        numbers = number_records(_records(self.label, self.parent), _records(labels, other.parent), own=1)
-        fresh = numbers >= len(self.label)
-        theirs = merged_ids(self._path_of, numbers[other._path_of])[0]
-        # The last entry is the parent of the roots.
-        parents = np.append(numbers, -1)[other.parent[fresh]]
-        feature = np.concatenate([self.feature, np.full(np.count_nonzero(fresh), -1)]).astype(np.int32)
-        feature[numbers[other._path_of]] = theirs
-        paths = np.concatenate([self.label, labels[fresh]]), np.concatenate([self.parent, parents]).astype(np.int32)
-        return RootPathsMap(*paths, feature, alphabet, self.kernel), np.arange(self.n_features), theirs
+        mine, theirs = self._records(), other._records()
+        theirs.cells[::2] = codes[theirs.cells[::2]]
+        merged, ids = merge_records(mine, theirs, own=1)
+        label, parent = merged.cells.reshape(-1, 2).T.copy()
+        feature = np.full(len(label), -1, np.int32)
+        feature[merged.features] = np.arange(len(merged.features))
+        return RootPathsMap(label, parent, feature, alphabet, self.kernel), np.arange(self.n_features), ids
+
+    def _records(self) -> Records:
+        cells = np.column_stack([self.label, self.parent]).astype(np.int32).ravel()
+        return Records(cells, 2 * np.arange(len(self.label) + 1), self._path_of)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"alphabet": self.alphabet}, {"label": self.label, "parent": self.parent, "feature": self.feature}
-
-
-def _records(label: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.column_stack([label, parent]).ravel(), 2 * np.arange(len(label) + 1)
 
 
 def _keys(parent: np.ndarray, label: np.ndarray) -> np.ndarray:

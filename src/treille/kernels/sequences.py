@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, Lattices, Strings, Texts
+from treille.data import Lattices, Strings, Texts
 from treille.data.alphabet import align, codes_of
-from treille.features import Contributions, ExplainingMap, FeatureMap, Rows
-from treille.features.feature_map import check_id
+from treille.features import Contributions, ExplainingMap, Rows
+from treille.features.feature_map import CoreMap
 from treille.features.merging import different
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
@@ -22,6 +22,7 @@ from treille.kernels.base import Kernel
 from treille.kernels.counts import Counts, lattices_to_count
 from treille.kernels.reading import Reads, refuse_other_kinds
 
+Sequences = Strings | Lattices
 Unit = str | Callable[[str], Iterable[str]]  # how texts are split into symbols, see `treille.Strings`
 
 
@@ -47,13 +48,13 @@ class SequenceKernel(Kernel):
         """Whether texts may be split by the unit "char_wb"."""
         return False
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+    def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
         batch = self._batch(X, n_jobs)
         if TextUnit.of(batch.unit).stops_at_borders and not self.stops_at_borders:
             raise InputError(f"{self!r} does not stop at the borders of words: use NGram, or unit='char' or 'word'")
         return batch
 
-    def _batch(self, X: Any, n_jobs: int | None) -> Strings | Lattices:
+    def _batch(self, X: Any, n_jobs: int | None) -> Sequences:
         if Lattices.recognises(X) and not isinstance(X, Lattices):
             X = Lattices(X, n_jobs=n_jobs)
         if isinstance(X, Lattices) and not self.reads_lattices:
@@ -71,7 +72,7 @@ class SequenceKernel(Kernel):
         return X
 
 
-class SequenceMap(FeatureMap):
+class SequenceMap(CoreMap):
     """Features that consist of symbols. `features` is the map of the core, `alphabet` the symbols it numbers."""
 
     def __init__(self, features: Any, alphabet: list[Any], unit: str):
@@ -80,14 +81,14 @@ class SequenceMap(FeatureMap):
         self.unit = unit
 
     @property
-    def n_features(self) -> int:
-        return len(self.features)
+    def names(self) -> tuple[Any, ...]:
+        return self.alphabet, self.unit
 
     @cached_property
     def _codes(self) -> dict[Any, int]:
         return codes_of(self.alphabet)
 
-    def recode(self, batch: Strings | Lattices) -> np.ndarray:
+    def recode(self, batch: Sequences) -> np.ndarray:
         """The code in this map of each symbol of the batch. Unseen symbols get codes of their own: they match no feature, but count
         as different symbols in the norm."""
         agree = TextUnit.of(batch.unit).agrees(TextUnit.of(self.unit))
@@ -102,14 +103,6 @@ class SequenceMap(FeatureMap):
         if has_symbols and other_has and self.unit != other.unit:
             raise different("unit", repr(self.unit), repr(other.unit))
         return self.unit if has_symbols or not other_has else other.unit
-
-    def name(self, id: int) -> str:
-        check_id(id, self.n_features)
-        return self.spell(id)
-
-    @abstractmethod
-    def spell(self, id: int) -> str:
-        """The name of a feature that exists."""
 
     def symbol_names(self) -> list[str]:
         """Readable names of the symbols."""
@@ -134,18 +127,17 @@ class CountMap(SequenceMap, ExplainingMap):
     def counts(self) -> Counts:
         """How the counts become values."""
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+    def transform(self, batch: Sequences, n_jobs: int | None = None) -> Rows:
         return self._rows(batch, self.features, n_jobs)
 
-    def _recoded(self, batch: Strings | Lattices) -> np.ndarray:
+    def _recoded(self, batch: Sequences) -> np.ndarray:
         """The codes of the batch's symbols. Those of the last batch are kept, for a norm and contributions both need them."""
         kept = self._last
         if kept is None or kept[0]() is not batch:
             kept = self._last = weakref.ref(batch), self.recode(batch)
         return kept[1]
 
-    def _rows(self, batch: Batch, features: Any, n_jobs: int | None, *options: Any) -> Rows:
-        assert isinstance(batch, (Strings, Lattices))
+    def _rows(self, batch: Sequences, features: Any, n_jobs: int | None, *options: Any) -> Rows:
         threads, codes = effective_n_jobs(n_jobs), self._recoded(batch)
         if isinstance(batch, Lattices):
             rows = features.transform_lattices(lattices_to_count(batch, self.counts), codes, threads)
@@ -153,8 +145,7 @@ class CountMap(SequenceMap, ExplainingMap):
             rows = features.transform(batch.symbols, batch.offsets, codes, *options, threads)
         return Rows.from_core(rows, self.n_features)
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, (Strings, Lattices))
+    def contributions(self, batch: Sequences, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         options = self._recoded(batch), np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
         if isinstance(batch, Lattices):
             data = lattices_to_count(batch, self.counts)
@@ -191,7 +182,7 @@ def alphabet_symbols(name: str, value: Any, unit: Any) -> list[Any]:
     return symbols
 
 
-def check_alphabet(batch: Strings | Lattices, alphabet: list[Any], skip: Sequence[Any] = ()) -> None:
+def check_alphabet(batch: Sequences, alphabet: list[Any], skip: Sequence[Any] = ()) -> None:
     """Refuses a batch with a symbol that is neither in the alphabet nor to be skipped."""
     known = {*alphabet, *skip}
     outside = [code for code, symbol in enumerate(batch.alphabet) if symbol not in known]

@@ -9,14 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data import Batch, Graphs
+from treille.data import Graphs
 from treille.data.base import available_memory, readable_size
 from treille.features import Occurrences
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole
+from treille.io.parameters import check_choice, check_flag, check_positive, check_whole
 from treille.kernels.counts import Counts, check_counts
-from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel
-from treille.kernels.tree_kernels import check_choice
+from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap
 
 STEPS_PER_SECOND = 1e8  # nodes and arcs visited
 WEIGHTED_STEPS_PER_SECOND = 2e7
@@ -25,17 +24,16 @@ PAIR_BYTES = 60  # of an occurrence, while they are sorted
 MOST_STEPS = 50  # of paths whose number is estimated from walks
 
 
-class ShortestPathMap(GraphFeatureMap):
+class ShortestPathMap(GraphPatternMap):
     """Shortest paths and their ids."""
 
-    def feature_name(self, pattern: int, names: Any) -> str:
+    def pattern_name(self, pattern: int) -> str:
         first, second, *length = self.features.key(pattern)
-        ends = [names.label(code) if self.alphabet else "*" for code in (first, second)]
+        ends = self.label(first), self.label(second)
         shown = f"{length[0]}" if len(length) == 1 else f"{float(f'{length[0]}e{length[1] - 8}'):.9g}"
         return f"{ends[0]} -{shown}-> {ends[1]}" if self.directed else f"{min(ends)} -{shown}- {max(ends)}"
 
-    def occurrences(self, batch: Batch) -> Occurrences:
-        assert isinstance(batch, Graphs)
+    def occurrences(self, batch: Graphs) -> Occurrences:
         if self.kernel.max_length is None:  # else it may be far fewer
             needed, available = PAIR_BYTES * int((np.diff(batch.offsets) ** 2).sum()), available_memory()
             if needed > available:
@@ -105,16 +103,16 @@ class ShortestPath(GraphPatternKernel):
 
     def check(self) -> None:
         check_counts(self.counts)
-        check_choice("use_weights", self.use_weights)
-        check_nodes_or_none(self.labels)
+        check_flag("use_weights", self.use_weights)
+        check_choice("labels", self.labels, "nodes", "none")
         if self.max_length is not None and self.use_weights:
             check_positive("max_length", self.max_length)
         elif self.max_length is not None:
             check_whole("max_length", self.max_length)
 
-    def kind(self, directed: bool, edge_labelled: bool) -> Any:
+    def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
         length = inf if self.max_length is None else float(self.max_length)
-        return _core.ShortestPaths(length, bool(self.use_weights), directed)
+        return _core.ShortestPaths(length, bool(self.use_weights), directed), check_counts(self.counts)
 
     def check_batch(self, batch: Graphs) -> None:
         if self.use_weights and len(batch.weights) and batch.weights.min() < 0:
@@ -149,9 +147,3 @@ class ShortestPath(GraphPatternKernel):
         for _ in range(min(int(self.max_length), MOST_STEPS) - 1):
             visits = np.minimum(1 + degrees + adjacency @ visits, per_search[owners])
         return np.bincount(owners, visits, minlength=len(batch)) if int(self.max_length) <= MOST_STEPS else costs
-
-
-def check_nodes_or_none(labels: Any) -> None:
-    """Refuses anything but the labels of nodes or none."""
-    if not isinstance(labels, str) or labels not in ("nodes", "none"):
-        raise InputError(f"labels is {labels!r}, expected 'nodes' or 'none'")

@@ -11,15 +11,14 @@ from treille import _core
 from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
 from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
-from treille.features.feature_map import DependentFeaturesError, check_id
+from treille.features.feature_map import CoreMap, DependentFeaturesError
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, check_raw
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
 from treille.kernels.tree_kernels import TreeKernel
 
-INDEXES = ("arrays", "xbw")
 ENTRY = 40  # bytes per entry while rows are built
 
 
@@ -64,8 +63,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
         check_positive("decay", self.decay)
         if self.max_length is not None:
             check_whole("max_length", self.max_length, bits=31)
-        if self.index not in INDEXES:
-            raise InputError(f"index is {self.index!r}, expected 'arrays' or 'xbw'")
+        check_choice("index", self.index, "arrays", "xbw")
         if check_counts(self.counts) != _core.Counts.raw and not self.has_features:
             raise InputError(
                 f"counts={self.counts!r} needs features, and index={self.index!r} has none: use index='arrays', or counts='raw'"
@@ -103,10 +101,9 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             sums = np.cumsum(np.concatenate([[0.0], weights[1:]]))
         return sums[: 1 + np.count_nonzero(sums[1:] > sums[:-1])]
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
-        assert isinstance(batch, Trees)
         parts = len(batch.alphabet), self.path_weights(batch), check_counts(self.counts)
         features = _core.SubpathFeatures.fit(batch.arrays, *parts)
         needed, available = ENTRY * features.most_entries, available_memory()
@@ -124,15 +121,16 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             return super().load_features(spec, arrays)
         alphabet: Any = stored.names(spec)
         parts: Any = tuple(stored.array(arrays, name, np.int32) for name in PARTS)
-        # Depths are bounded by the paths in the file before they are used as a size.
-        if not _fit_together(len(alphabet), parts) or not self._reaches(parts[3]):
+        # Depths are bounded by the paths in the file before they are used as a size; longer paths have no weights.
+        deepest = int(parts[3].max(initial=0)) if _fit_together(len(alphabet), parts) else -1
+        if deepest < 0 or len(self.path_weights_to(deepest)) <= deepest:
             raise InputError("the paths in the file do not fit its kernel")
-        return _rebuild(parts, alphabet, self)
+        return self.map_of(parts, alphabet)
 
-    def _reaches(self, depths: np.ndarray) -> bool:
-        """Whether paths of these lengths have weights; those longer than `max_length` do not."""
-        deepest = int(depths.max(initial=0))
-        return len(self.path_weights_to(deepest)) > deepest
+    def map_of(self, parts: Any, alphabet: list[str]) -> SubpathMap:
+        """The map of the edges that these arrays hold, see `PARTS`."""
+        weights, counts = self.path_weights_to(int(parts[3].max(initial=0))), check_counts(self.counts)
+        return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, self)
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         check_raw(self.counts)
@@ -169,7 +167,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
 PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start", "feature")
 
 
-class SubpathMap(ExplainingMap):
+class SubpathMap(CoreMap, ExplainingMap):
     """Edges of the suffix tree and their ids. A name with parentheses stands for all paths on the edge: ``(S/)NP/NN`` is two."""
 
     def __init__(self, features: _core.SubpathFeatures, alphabet: list[str], kernel: Subpath):
@@ -178,24 +176,24 @@ class SubpathMap(ExplainingMap):
         self.kernel = kernel
 
     @property
-    def n_features(self) -> int:
-        return len(self.features)
+    def names(self) -> tuple[Any, ...]:
+        return (self.alphabet,)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Trees)
+    def parts(self, ids: np.ndarray | None = None) -> Any:
+        return (self if ids is None else self.restrict(ids)).features.parts()
+
+    def transform(self, batch: Trees, n_jobs: int | None = None) -> Rows:
         n, threads = self.n_features, effective_n_jobs(n_jobs)
         matrix = _matrix(self.features.transform(batch.arrays_over(self.alphabet), threads), n)
         return Rows.from_csr(matrix, self.kernel.diagonal(batch, n_jobs), threads=threads)
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, Trees)
+    def contributions(self, batch: Trees, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         values = self.features.contributions(
             batch.arrays_over(self.alphabet), np.ascontiguousarray(weights, np.float64)
         )
         return Contributions.of(batch, values)
 
-    def name(self, id: int) -> str:
-        check_id(id, self.n_features)
+    def feature_name(self, id: int) -> str:
         upwards, shortest = self.features.path(id)
         labels = [self.alphabet[label] for label in reversed(upwards)]
         more = len(labels) - shortest
@@ -215,15 +213,7 @@ class SubpathMap(ExplainingMap):
         )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return {"alphabet": self.alphabet}, dict(zip(PARTS, self.features.parts(), strict=True))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.features.parts(), self.alphabet, self.kernel)
-
-
-def _rebuild(parts: Any, alphabet: list[str], kernel: Subpath) -> SubpathMap:
-    weights, counts = kernel.path_weights_to(int(parts[3].max(initial=0))), check_counts(kernel.counts)
-    return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, kernel)
+        return {"alphabet": self.alphabet}, dict(zip(PARTS, self.parts(), strict=True))
 
 
 def _fit_together(n_labels: int, parts: tuple[np.ndarray, ...]) -> bool:

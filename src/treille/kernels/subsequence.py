@@ -3,12 +3,10 @@
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Strings
+from treille.data import Strings
 from treille.data.alphabet import align
-from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.expansion import Expansion, KernelExpansion
 from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
 
 
@@ -48,39 +46,25 @@ class Subsequence(SequenceKernel):
         if whole("n", self.n) > 64:
             raise InputError(f"n is {self.n!r}, expected at most 64")
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Strings, right: Strings | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
-        assert isinstance(left, Strings)
         n, decay, threads = int(self.n), float(self.decay), effective_n_jobs(n_jobs)
         if right is None:
             values = _core.subsequence_own_gram(left.symbols, left.offsets, n, decay, threads)
             return values.reshape(len(left), len(left))
-        assert isinstance(right, Strings)
         check_units_agree(left, right)
         symbols = align(left.alphabet, right.alphabet)[left.symbols]
         values = _core.subsequence_gram(symbols, left.offsets, right.symbols, right.offsets, n, decay, threads)
         return values.reshape(len(left), len(right))
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Strings, n_jobs: int | None = None) -> np.ndarray:
         self.check()
-        assert isinstance(batch, Strings)
         n, decay, threads = int(self.n), float(self.decay), effective_n_jobs(n_jobs)
         return _core.subsequence_diagonal(batch.symbols, batch.offsets, n, decay, threads)
 
-    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+    def _shares(self, batch: Strings, support: Strings, coefficients: np.ndarray, threads: int) -> np.ndarray:
         self.check()
-        return SubsequenceExpansion(self, support, np.ascontiguousarray(coefficients, np.float64))
-
-
-class SubsequenceExpansion(KernelExpansion):
-    """Sums over support examples, split by the symbols of the new ones."""
-
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, Strings)
-        kernel, support = self.kernel, self.support
         check_units_agree(batch, support)
         symbols = align(batch.alphabet, support.alphabet)[batch.symbols]
-        n, decay, threads = int(kernel.n), float(kernel.decay), effective_n_jobs(n_jobs)
-        right = support.symbols, support.offsets
-        values = _core.subsequence_shares(symbols, batch.offsets, *right, n, decay, self.coefficients, threads)
-        return Contributions.of(batch, values)
+        right = support.symbols, support.offsets, int(self.n), float(self.decay)
+        return _core.subsequence_shares(symbols, batch.offsets, *right, coefficients, threads)

@@ -2,33 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Graphs
-from treille.data.alphabet import united
-from treille.data.graphs import Labels
-from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
-from treille.features.feature_map import check_id
-from treille.features.merging import alike, merged_ids, number_records
+from treille.data import Graphs
+from treille.data.graphs import CoreArrays, Labels
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows
+from treille.features.merging import Records, merge_records
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole, effective_n_jobs
+from treille.io.parameters import check_choice, check_whole, effective_n_jobs
 from treille.kernels.base import check_finite
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import KnownFeatures
-from treille.kernels.graph_features import by_part, of_one_kind
-from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap, check_labels
-from treille.kernels.walk_matrices import WalkSums
+from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, by_part
+from treille.kernels.random_walk import WalkSums
 
 LONGEST = 1000
 MANY = 3e7  # sequences of all graphs: beyond, the kernel matrix is computed without features
 TOO_MANY = 1e11
 
 
-class Walks(GraphKernel):
+class WalkMap(GraphFeatureMap, ExplainingMap):
+    """Sequences of labels and their ids. Unseen sequences have none."""
+
+    def contributions(self, batch: Graphs, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        nodes, arcs = self.features.contributions(self.core_arrays(batch), np.ascontiguousarray(weights, np.float64))
+        return Contributions.of(batch, by_part(batch, nodes, arcs))
+
+    def feature_name(self, id: int) -> str:
+        labels, arrow = self.features.labels(id), ">" if self.directed else "-"
+        nodes = [self.alphabet[label] if self.alphabet else "*" for label in labels[::2]]
+        if not self.edge_alphabet:
+            return arrow.join(nodes)
+        edges = [f" -{self.edge_alphabet[label]}{arrow} " for label in labels[1::2]]
+        return nodes[0] + "".join(edge + node for edge, node in zip(edges, nodes[1:], strict=True))
+
+    def merge_coded(self, other: Any, codes: np.ndarray, edge_codes: np.ndarray, names: tuple[Any, ...]) -> Any:
+        mine, theirs = self._records(), other._records()
+        edge, label, prefix = theirs.cells.reshape(-1, 3).T
+        if names[0]:
+            label[:] = codes[label]
+        if names[1]:
+            edge[prefix >= 0] = edge_codes[edge[prefix >= 0]]  # no edge leads to the first node
+        merged, ids = merge_records(mine, theirs, own=2)
+        steps = np.roll(merged.cells.reshape(-1, 3), 1, axis=1).ravel()
+        return self.kernel.map_of((steps, merged.features), *names), ids
+
+    def _records(self) -> Records:
+        """Sequences: the label of the last edge, that of the last node, and the sequence before these or -1."""
+        steps, sequences = self.parts()
+        cells = np.roll(steps.reshape(-1, 3), -1, axis=1).ravel()
+        return Records(cells, np.arange(0, len(cells) + 1, 3), sequences)
+
+    def has_edges(self) -> bool:
+        return bool((self.parts()[0][::3] >= 0).any())
+
+
+class Walks(GraphPatternKernel):
     """Common walks of k steps: k(x, y) = sum over sequences s of labels of count_x(s) count_y(s).
 
     A walk may visit nodes and edges several times. s are the labels of its nodes and edges, in order; with weights of edges, a walk
@@ -57,6 +90,10 @@ class Walks(GraphKernel):
     ['H-O-H', 'O-H-O', 'H-O-O']
     """
 
+    core: ClassVar[Any] = _core.WalkFeatures
+    map = WalkMap
+    arrays = ("steps", "sequences")
+
     def __init__(self, k: int = 3, min_k: int | None = None, labels: Labels = "all", counts: Counts = "raw"):
         self.k = k
         self.min_k = min_k
@@ -64,7 +101,7 @@ class Walks(GraphKernel):
         self.counts = counts
 
     def check(self) -> None:
-        check_labels(self.labels)
+        check_choice("labels", self.labels, "all", "nodes", "edges", "none")
         check_counts(self.counts)
         k = check_whole("k", self.k, 0)
         if k > LONGEST:
@@ -72,24 +109,33 @@ class Walks(GraphKernel):
         if self.min_k is not None and check_whole("min_k", self.min_k, 0) > k:
             raise InputError(f"min_k is {self.min_k}, expected at most k, {k}")
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
-        assert isinstance(batch, Graphs)
+    def prefers_features(self, batch: Graphs, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.counts != "raw" or self._most_sequences(batch, n_jobs) <= MANY
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[WalkMap, Rows]:
+    @property
+    def counted_labels(self) -> Labels:
+        return self.labels
+
+    def options(self, directed: bool, edge_labelled: bool) -> tuple[int, int, _core.Counts]:
+        return self._first, int(self.k), check_counts(self.counts)
+
+    def check_batch(self, batch: Graphs) -> None:
+        if self.counts != "raw" and len(batch.weights):
+            raise InputError(f"counts={self.counts!r} needs graphs without weights of edges: use counts='raw'")
+
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
-        assert isinstance(batch, Graphs)
-        self._check_batch(batch)
+        self.check_batch(batch)
         most = self._most_sequences(batch, n_jobs)
         if most > TOO_MANY:
             raise InputError(
                 f"the graphs may have {most:.2g} different walks of {self.k} steps: use a smaller k, labels='nodes' or 'none', or "
                 "the matrix, kernel(X, Y), which needs no features"
             )
-        features, rows = _core.WalkFeatures.fit(batch.core_arrays(self.labels), *self._options())
-        alphabets = (batch.alphabet, batch.edge_alphabet)
-        fitted = WalkMap(features, *alphabets, batch.directed, self)
-        return fitted, Rows.from_core(rows, fitted.n_features)
+        return super().fit_features(batch, n_jobs)
+
+    def fit_core(self, arrays: CoreArrays, options: tuple[Any, ...], threads: int) -> Any:
+        return self.core.fit(arrays, *options)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> WalkMap:
         alphabet, edge_alphabet = stored.names(spec), stored.names(spec, "edge_alphabet")
@@ -98,26 +144,24 @@ class Walks(GraphKernel):
         for codes, names in ((parts[:, 1], edge_alphabet), (parts[:, 2], alphabet)):
             if len(codes) and not 0 <= codes.min() <= codes.max() < max(1, len(names)):
                 raise InputError("the walks in the file do not fit its alphabets")
-        directed = stored.value(spec, "directed", bool)
-        return _rebuild((steps, stored.array(arrays, "sequences", np.int32)), alphabet, edge_alphabet, directed, self)
+        sequences, directed = stored.array(arrays, "sequences", np.int32), stored.value(spec, "directed", bool)
+        return self.map_of((steps, sequences), *self._counted(alphabet, edge_alphabet), directed)
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def map_of(self, parts: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool) -> WalkMap:
+        features = self.core.from_parts(*parts, *self.options(directed, bool(edge_alphabet)))
+        return WalkMap(self, features, alphabet, edge_alphabet, directed)
+
+    def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
-        assert isinstance(left, Graphs)
-        assert right is None or isinstance(right, Graphs)
         if self.prefers_features(left, n_jobs):
             return super().gram(left, right, n_jobs)
         return check_finite(self, self._sums().gram(left, right, effective_n_jobs(n_jobs)))
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Graphs, n_jobs: int | None = None) -> np.ndarray:
         self.check()
-        assert isinstance(batch, Graphs)
         if self.prefers_features(batch, n_jobs):
             return super().diagonal(batch, n_jobs)
         return check_finite(self, self._sums().diagonal(batch, effective_n_jobs(n_jobs)))
-
-    def _options(self) -> tuple[int, int, _core.Counts]:
-        return self._first, int(self.k), check_counts(self.counts)
 
     @property
     def _first(self) -> int:
@@ -126,120 +170,15 @@ class Walks(GraphKernel):
     def _sums(self) -> WalkSums:
         return WalkSums("counts", 1.0, self._first, int(self.k), self.labels)
 
-    def _check_batch(self, batch: Graphs) -> None:
-        if self.counts != "raw" and len(batch.weights):
-            raise InputError(f"counts={self.counts!r} needs graphs without weights of edges: use counts='raw'")
-
     def _most_sequences(self, batch: Graphs, n_jobs: int | None) -> float:
         """A bound on the sequences of each graph, summed: there are not more than walks, and than combinations of labels."""
         key = ("number of walks", self.labels, int(self.k))
         return batch.derived(key, lambda: self._bound(batch, effective_n_jobs(n_jobs)))
 
     def _bound(self, batch: Graphs, threads: int) -> float:
-        nodes = max(1, len(batch.alphabet)) if self.labels in ("all", "nodes") else 1
-        edges = max(1, len(batch.edge_alphabet)) if self.labels in ("all", "edges") else 1
+        nodes, edges = (max(1, len(names)) for names in self._counted(batch.alphabet, batch.edge_alphabet))
         with np.errstate(over="ignore"):
             combinations = nodes * np.power(float(nodes * edges), np.arange(int(self.k) + 1))
         arrays = (*batch.core_arrays("none")[:5], np.empty(0))
         walks = _core.walk_moments(arrays, int(self.k) + 1, 1.0, threads)
         return float(np.minimum(walks, combinations).sum())
-
-
-class WalkMap(ExplainingMap, MergingMap, NodeLabelledMap):
-    """Sequences of labels and their ids. Unseen sequences have none."""
-
-    def __init__(self, features: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool, kernel: Walks):
-        self.features = features
-        self.alphabet = alphabet
-        self.edge_alphabet = edge_alphabet
-        self.directed = directed
-        self.kernel = kernel
-
-    @property
-    def n_features(self) -> int:
-        return len(self.features)
-
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Graphs)
-        self.kernel._check_batch(batch)
-        arrays = batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.labels)
-        return Rows.from_core(self.features.transform(arrays, effective_n_jobs(n_jobs)), self.n_features)
-
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        assert isinstance(batch, Graphs)
-        self.kernel._check_batch(batch)
-        arrays = batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.labels)
-        nodes, arcs = self.features.contributions(arrays, np.ascontiguousarray(weights, np.float64))
-        return Contributions.of(batch, by_part(batch, nodes, arcs))
-
-    def name(self, id: int) -> str:
-        check_id(id, self.n_features)
-        labels = self.features.labels(id)
-        named, arrow = bool(self.alphabet) and self.kernel.labels in ("all", "nodes"), ">" if self.directed else "-"
-        nodes = [self.alphabet[label] if named else "*" for label in labels[::2]]
-        if not self.edge_alphabet or self.kernel.labels in ("nodes", "none"):
-            return arrow.join(nodes)
-        edges = [f" -{self.edge_alphabet[label]}{arrow} " for label in labels[1::2]]
-        return nodes[0] + "".join(edge + node for edge, node in zip(edges, nodes[1:], strict=True))
-
-    def restrict(self, ids: np.ndarray) -> WalkMap:
-        parts = self.features.parts(np.asarray(ids, np.int64))
-        return _rebuild(parts, self.alphabet, self.edge_alphabet, self.directed, self.kernel)
-
-    def merge(self, other: FeatureMap) -> tuple[WalkMap, np.ndarray, np.ndarray]:
-        other = alike(WalkMap, self, other, "kernel")
-        if not (self.n_features and other.n_features):
-            return (self if self.n_features else other), np.arange(self.n_features), np.arange(other.n_features)
-        one, two = of_one_kind(self, other, self.kernel.labels)
-        alphabet, codes = united(one.alphabet, two.alphabet)
-        edge_alphabet, edge_codes = united(one.edge_alphabet, two.edge_alphabet)
-        (steps, sequences), (more, others) = self._parts(), other._parts()
-        prefix, edge, label = more.T
-        if self.kernel.labels in ("all", "nodes") and alphabet:
-            label[:] = codes[label]
-        if self.kernel.labels in ("all", "edges") and edge_alphabet:
-            edge[prefix >= 0] = edge_codes[edge[prefix >= 0]]  # no edge leads to the first node
-        numbers = number_records(_records(steps), _records(more), own=2)
-        prefix[:] = np.append(numbers, -1)[prefix]
-        theirs, new = merged_ids(sequences, numbers[others])
-        parts = (
-            np.concatenate([steps, more[numbers >= len(steps)]]).ravel(),
-            np.concatenate([sequences, numbers[others][new]]).astype(np.int32),
-        )
-        merged = _rebuild(parts, alphabet, edge_alphabet, one.directed, self.kernel)
-        return merged, np.arange(self.n_features), theirs
-
-    def has_edges(self) -> bool:
-        """Whether the features depend on edges; if not, these may as well be directed or not, labelled or not."""
-        return bool((self._parts()[0][:, 0] >= 0).any())
-
-    def of_graphs_like(self, other: WalkMap) -> WalkMap:
-        """The same features of graphs whose edges are like those of another map."""
-        return WalkMap(self.features, self.alphabet, other.edge_alphabet, other.directed, self.kernel)
-
-    def _parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Prefixes, one row each: the prefix before it or -1, the label of the last edge, that of the last node; and the prefix
-        that each feature is."""
-        steps, sequences = self.features.parts(np.arange(self.n_features))
-        return steps.reshape(-1, 3), sequences
-
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        steps, sequences = self.features.parts(np.arange(self.n_features))
-        spec = {"alphabet": self.alphabet, "edge_alphabet": self.edge_alphabet, "directed": self.directed}
-        return spec, {"steps": steps, "sequences": sequences}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = self.features.parts(np.arange(self.n_features))
-        return _rebuild, (parts, self.alphabet, self.edge_alphabet, self.directed, self.kernel)
-
-
-def _records(steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.ascontiguousarray(steps[:, [1, 2, 0]]).ravel(), 3 * np.arange(len(steps) + 1)
-
-
-def _rebuild(
-    parts: tuple[np.ndarray, np.ndarray], alphabet: list[str], edge_alphabet: list[str], directed: bool, kernel: Walks
-) -> WalkMap:
-    steps, sequences = parts
-    features = _core.WalkFeatures.from_parts(steps, sequences, *kernel._options())
-    return WalkMap(features, alphabet, edge_alphabet, directed, kernel)

@@ -28,9 +28,8 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expansion import Expansion
-from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import WrappedKernel, WrappedMap
+from treille.kernels.wrapped import NAME, Formatter, WrappedKernel, WrappedMap, within
 
 SCHEMES = ("idf", "nb", "learned")
 SHOWN = 3  # weights of a mapping in an expression
@@ -76,8 +75,8 @@ class Weighted(WrappedKernel):
         self.weights = weights
         self.missing = missing
 
-    def write(self, spell: Spell) -> str:
-        short = spell is repr  # otherwise a text to be parsed
+    def write(self, format: Formatter) -> str:
+        short = format is repr  # otherwise a text to be parsed
         if isinstance(self.weights, Mapping):
             some = islice(self.weights.items(), SHOWN if short else None)
             words = [f"{name!r}: {weight}" for name, weight in some] + ["..."] * (short and len(self.weights) > SHOWN)
@@ -86,7 +85,7 @@ class Weighted(WrappedKernel):
             shown = repr(self.weights) if short else str(self.weights)
         if self.missing != 1.0:
             shown += f", missing={self.missing}"
-        return f"{within(self.kernel, NAME, spell)}.weighted({shown})"
+        return f"{within(self.kernel, NAME, format)}.weighted({shown})"
 
     def check(self) -> None:
         super().check()
@@ -221,7 +220,7 @@ class WeightedMap(WrappedMap):
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts() | ({len(self.weights)} if len(self.weights) > 1 else set())
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
         return np.arange(self.n_features)  # the norm of an example needs the weights of all its features
 
     def restrict(self, ids: np.ndarray) -> FeatureMap:

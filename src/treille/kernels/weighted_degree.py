@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data import Batch, Strings
+from treille.data import Strings
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.patterns import PatternKernel, PatternMap
 from treille.kernels.sequences import Unit, joint_codes, whole
@@ -57,19 +57,16 @@ class WeightedDegree(PatternKernel):
         self.check()
         return _core.PlacedPatterns(int(self.d))
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(left, Strings)
-        assert right is None or isinstance(right, Strings)
+    def gram(self, left: Strings, right: Strings | None = None, n_jobs: int | None = None) -> np.ndarray:
         _, one, other = joint_codes(left, right)
         K = _core.weighted_degree_gram(int(self.d), int(self.shift), one, other, effective_n_jobs(n_jobs))
         return K.reshape(len(left), len(left if right is None else right))
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        assert isinstance(batch, Strings)
+    def diagonal(self, batch: Strings, n_jobs: int | None = None) -> np.ndarray:
         one = joint_codes(batch, None)[1]
         return _core.weighted_degree_diagonal(int(self.d), int(self.shift), one, effective_n_jobs(n_jobs))
 
-    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
         return f"{fitted.joined(fitted.symbols(cells[1:]))} at {cells[0]}"
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:

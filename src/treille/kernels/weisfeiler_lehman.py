@@ -14,30 +14,31 @@ from treille.data.graphs import Labels
 from treille.features import FeatureMap, FeatureRows
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole
+from treille.io.parameters import check_choice, check_whole
 from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures
-from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, edges_of_arcs
-from treille.kernels.graph_kernels import check_labels
-from treille.kernels.refined_labels import Rounds, RoundsMap, Speller
+from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap, edges_of_arcs
+from treille.kernels.refined_labels import LabelNames, Rounds, RoundsMap
 
 
-class WeisfeilerLehmanMap(GraphFeatureMap):
+class WeisfeilerLehmanMap(GraphPatternMap):
     """Refined labels and their ids."""
 
-    _speller: Speller | None = None
+    _label_names: LabelNames | None = None
     _named_labels: Any = None
 
-    def feature_name(self, pattern: int, names: Any) -> str:
-        if self._speller is None or self._named_labels is not self.alphabet:
-            self._speller = Speller(self.features.key, self.label, self.edge_label if self.edge_alphabet else None)
+    def pattern_name(self, pattern: int) -> str:
+        if self._label_names is None or self._named_labels is not self.alphabet:
+            self._label_names = LabelNames(
+                self.features.key, self.label, self.edge_label if self.edge_alphabet else None
+            )
             self._named_labels = self.alphabet
-        return self._speller.name(pattern)
+        return self._label_names.name(pattern)
 
     def has_edges(self) -> bool:
-        _, starts, _ = self._parts(np.arange(self.n_features))
+        _, starts, _ = self.parts()
         return bool((np.diff(starts) > 1).any())  # cells: a label, or a refined label and those of its neighbours
 
     def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
@@ -99,7 +100,7 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
 
     def check(self) -> None:
         check_whole("h", self.h, 0, 16)
-        check_labels(self.labels)
+        check_choice("labels", self.labels, "all", "nodes", "edges", "none")
         check_counts(self.counts)
         if self.base is not None:
             if not isinstance(self.base, Kernel):
@@ -116,17 +117,17 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     def counted_labels(self) -> Labels:
         return self.labels
 
-    def kind(self, directed: bool, edge_labelled: bool) -> Any:
-        return _core.Refinements(int(self.h), edge_labelled)
+    def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
+        return _core.Refinements(int(self.h), edge_labelled), check_counts(self.counts)
 
     @property
     def has_features(self) -> bool:
         return self.base is None or self.base.has_features
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+    def prefers_features(self, batch: Graphs, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.base is None or self.base.prefers_features(batch, n_jobs)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
         if self.base is None:
             return super().fit_features(batch, n_jobs)
@@ -135,7 +136,7 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
         features, rows = Rounds(self.base, self.refined(batch, n_jobs)).fit_features(batch, n_jobs)
         return RoundsMap(features), rows
 
-    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Graphs) -> list[tuple[Kernel, Batch]]:
         if self.base is None or not self.needs_features:
             return [(self, batch)]
         plain = self._plain()
@@ -156,19 +157,19 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
         features.check()
         return features
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
         if self.base is None:
             return super().gram(left, right, n_jobs)
         return Rounds(self.base, self.refined(left if right is None else right, n_jobs)).gram(left, right, n_jobs)
 
-    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+    def diagonal(self, batch: Graphs, n_jobs: int | None = None) -> np.ndarray:
         self.check()
         if self.base is None:
             return super().diagonal(batch, n_jobs)
         return Rounds(self.base, self.refined(batch, n_jobs)).diagonal(batch, n_jobs)
 
-    def refined(self, batch: Batch, n_jobs: int | None) -> Any:
+    def refined(self, batch: Graphs, n_jobs: int | None) -> Any:
         """The refined labels of a batch."""
         return self._plain().fit_features(batch, n_jobs)[0]
 

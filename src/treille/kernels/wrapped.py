@@ -1,6 +1,6 @@
-"""Kernels that wrap another kernel, and their feature maps: the same examples and features, other values."""
+"""Kernels that wrap another kernel, shown as expressions, and their feature maps: the same features, other values."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,9 +21,31 @@ from treille.features.abilities import having
 from treille.features.merging import alike
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel
-from treille.kernels.expression import Expression
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 from treille.kernels.reading import Reads
+
+SUM, PRODUCT, POWER, NAME = range(1, 5)  # precedence of operators, as in Python
+
+Formatter = Callable[[Kernel], str]
+
+
+class Expression(ABC):
+    """Is shown as an expression such as ``0.5 * NGram(n=3)``; `binds` is the precedence of its operator."""
+
+    binds = NAME
+
+    @abstractmethod
+    def write(self, format: Formatter) -> str:
+        """The expression, with operands written by `format`."""
+
+    def __repr__(self) -> str:
+        return self.write(repr)
+
+
+def within(kernel: Kernel, level: int, format: Formatter) -> str:
+    """An operand, in parentheses if its precedence is lower than `level`."""
+    text = format(kernel)
+    return f"({text})" if getattr(kernel, "binds", NAME) < level else text
 
 
 class WrappedKernel(Expression, CompositeKernel):
@@ -56,7 +78,7 @@ class WrappedKernel(Expression, CompositeKernel):
         """The features and rows of this kernel, from those of the kernel inside."""
         raise NotImplementedError  # powers have features of their own
 
-    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Any) -> list[tuple[Kernel, Batch]]:
         return leaf_kernels(self.inside(), batch)
 
     def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
@@ -73,10 +95,10 @@ class WrappedKernel(Expression, CompositeKernel):
     def has_features(self) -> bool:
         return self.kernel.has_features
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+    def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.has_features and (self.needs_features or self.inside().prefers_features(batch, n_jobs, known))
 
-    def multiplies(self, batch: Batch) -> bool:
+    def multiplies(self, batch: Any) -> bool:
         return super().multiplies(batch) and self.kernel.multiplies(batch)
 
 
@@ -98,14 +120,14 @@ class WrappedMap(LocatingMap):
     def n_features(self) -> int:
         return self.inner.n_features
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+    def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
         return self.change(self.inner.transform(batch, n_jobs))
 
     def name(self, id: int) -> str:
         return self.inner.name(id)
 
-    def needed(self, ids: np.ndarray) -> np.ndarray:
-        return self.inner.needed(ids)
+    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
+        return self.inner.ids_for_norms(ids)
 
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts()
@@ -113,7 +135,7 @@ class WrappedMap(LocatingMap):
     @abstractmethod
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]: ...
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         return self.contributor(weights)(batch, n_jobs)
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
@@ -132,10 +154,6 @@ class WrappedMap(LocatingMap):
 class RescaledMap(WrappedMap, MergingMap, StringMap):
     """The features of another map, every row times a number."""
 
-    def _own(self) -> list[str]:
-        """The names of the attributes that say how values are changed."""
-        return [name for name in vars(self) if name != "inner"]
-
     def has_strings(self) -> bool:
         return isinstance(self.inner, StringMap) and self.inner.has_strings()
 
@@ -149,7 +167,7 @@ class RescaledMap(WrappedMap, MergingMap, StringMap):
         return self.inner.families()
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        other = alike(type(self), self, other, *self._own())
+        other = alike(type(self), self, other, *(name for name in vars(self) if name != "inner"))
         merged, mine, theirs = having(self.inner, MergingMap).merge(other.inner)
         return self.around(merged), mine, theirs
 

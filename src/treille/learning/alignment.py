@@ -6,7 +6,7 @@ Cortes, Mohri, Rostamizadeh: Algorithms for learning kernels based on centered a
 """
 
 import time
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,7 @@ from treille.features import StoredRows
 from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import check_memory
-from treille.learning.risk import LearnedKernel, check_learning, checked_groups, split, weights_of
+from treille.learning.risk import LearnedKernel, check_learning, checked_groups, quotient, split, weights_of
 from treille.solvers.problem import Problem
 from treille.solvers.report import Report, check_outcome
 
@@ -56,21 +56,16 @@ def align_weights(
     """
     begun = time.perf_counter()
     check_learning(problem, rows, trace, "optimal")
-    if groups is not None:
-        groups = checked_groups(groups, rows.n_features)
-    options: dict[str, Any] = {
-        "trace": trace,
-        "nonnegative_least_squares": nonnegative_least_squares,
-        "centered": centered,
-    }
-    options |= {"tol": tol, "max_epochs": max_epochs, "n_jobs": n_jobs}
+    groups = checked_groups(groups, rows.n_features)
     if len(rows.problems) > 1:
+        options: dict[str, Any] = {"trace": trace, "centered": centered, "tol": tol, "max_epochs": max_epochs}
+        options |= {"nonnegative_least_squares": nonnegative_least_squares, "n_jobs": n_jobs}
         each = zip(split(problem), rows.problems, strict=True)
         return [align_weights(one, own, groups, **options)[0] for one, own in each]
     matrix = having(rows, StoredRows).to_csr(effective_n_jobs(n_jobs))
     taking_part = problem.C > 0
     part = matrix if taking_part.all() else matrix[taking_part]
-    kernels: Kernels = FeatureKernels(part, centered) if groups is None else GroupKernels(part, groups, centered)
+    kernels = FeatureKernels(part, centered) if groups is None else GroupKernels(part, groups, centered)
     norms = root_traces(matrix, groups)
     found = []
     for k in range(problem.n_problems):
@@ -91,7 +86,7 @@ def align_weights(
 
 
 def least_squares(
-    kernels: "Kernels", y: np.ndarray, tol: float, max_epochs: int
+    kernels: "FeatureKernels | GroupKernels", y: np.ndarray, tol: float, max_epochs: int
 ) -> tuple[np.ndarray, float, float, int, str]:
     """mu >= 0 of least 1/2 |sum_k mu_k K_k - yy'|^2, by coordinate descent on a working set that grows by the largest violations.
 
@@ -139,25 +134,8 @@ def descend(Q: np.ndarray, g: np.ndarray, v: np.ndarray) -> None:
                 g -= change * Q[j]
 
 
-class Kernels(Protocol):
-    """What alignment asks of kernel matrices K_k, centred or not; K_k is 0 where its trace is."""
-
-    traces: np.ndarray
-    sizes: np.ndarray  # |K_k|
-    rank: int  # of the projection that centres
-
-    def targets(self, y: np.ndarray) -> np.ndarray:
-        """<K_k, yy'> of all k."""
-
-    def combined(self, ids: np.ndarray, mu: np.ndarray) -> np.ndarray:
-        """<K_k, sum_j mu_j K_j> of all k, for j in ids."""
-
-    def products(self, ids: np.ndarray) -> np.ndarray:
-        """<K_j, K_k> for j and k in ids."""
-
-
 class FeatureKernels:
-    """One matrix X_k X_k' per feature; none is formed."""
+    """One matrix K_k = X_k X_k' per feature, centred or not; none is formed."""
 
     def __init__(self, X: sp.csr_matrix, centered: bool):
         n, p = X.shape
@@ -166,13 +144,16 @@ class FeatureKernels:
         sums = np.bincount(X.indices, X.data, minlength=p)
         self.means = sums / n if centered and n else np.zeros(p)
         traces = squares - n * self.means**2
-        self.traces = self.sizes = np.where(traces > 1e-12 * squares, traces, 0.0)  # a constant column, centred
-        self.rank = n - centered
+        self.traces = np.where(traces > 1e-12 * squares, traces, 0.0)  # a constant column is 0 when centred
+        self.sizes = self.traces  # |K_k|
+        self.rank = n - centered  # of the projection that centres
 
     def targets(self, y: np.ndarray) -> np.ndarray:
+        """<K_k, yy'> of all k."""
         return (self.transposed @ y - self.means * y.sum()) ** 2
 
     def combined(self, ids: np.ndarray, mu: np.ndarray) -> np.ndarray:
+        """<K_k, sum_j mu_j K_j> of all k, for j in ids."""
         total, step = np.zeros(self.X.shape[1]), max(1, BLOCK // max(self.X.shape))
         for first in range(0, len(ids), step):
             part = ids[first : first + step]
@@ -182,12 +163,13 @@ class FeatureKernels:
         return total
 
     def products(self, ids: np.ndarray) -> np.ndarray:
+        """<K_j, K_k> for j and k in ids."""
         part, means = self.columns[:, ids], self.means[ids]
         return ((part.T @ part).toarray() - part.shape[0] * np.outer(means, means)) ** 2
 
 
 class GroupKernels:
-    """One matrix per group of features, all in memory."""
+    """One matrix per group of features, all in memory; the methods are those of `FeatureKernels`."""
 
     def __init__(self, X: sp.csr_matrix, groups: np.ndarray, centered: bool):
         n, n_groups, columns = X.shape[0], int(groups.max(initial=-1)) + 1, X.tocsc()
@@ -214,11 +196,6 @@ class GroupKernels:
 
     def products(self, ids: np.ndarray) -> np.ndarray:
         return self.gram[np.ix_(ids, ids)]
-
-
-def quotient(numerators: float | np.ndarray, denominators: np.ndarray) -> np.ndarray:
-    """Quotients, 0 where the denominator is."""
-    return np.divide(numerators, denominators, out=np.zeros_like(denominators), where=denominators > 0)
 
 
 def root_traces(matrix: sp.csr_matrix, groups: np.ndarray | None) -> np.ndarray:

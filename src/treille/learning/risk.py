@@ -1,7 +1,7 @@
 """Kernel learning: weights of features or of groups of features, learned together with the predictor.
 
 K_mu = sum_k mu_k X_k X_k', mu >= 0, has the trace sum_k mu_k |X_k|^2 = trace. The best mu for a `Problem` is the one whose optimum
-is the lowest. With U_k = X_k / |X_k|, that optimum is that of
+is the lowest. With U_k = X_k / |X_k|, it is also the optimum of
 
     primal   min_{u, b}  |u|_1^2 / (2 trace) + sum_i C_i loss(y_i, (U u)_i + b)
     dual     max_beta    sum_i conj_i(beta_i) - trace/2 max_k (U_k' beta)^2
@@ -81,7 +81,7 @@ def learn_weights(
         With the loss Hinge, SquaredHinge or SquaredError; any intercept.
     rows : FeatureRows
     groups : array of int or None
-        The group of each feature, or -1 to leave it out. None: every feature has a weight of its own.
+        The group of each feature, or -1 to leave it out. None: every feature has its own weight.
     trace : float
         Of the learned kernel matrix.
     spread : {"optimal", "even"}
@@ -112,7 +112,7 @@ def learn_weights(
     begun = time.perf_counter()
     check_learning(problem, rows, trace, spread)
     check_budget(max_seconds)
-    groups = None if groups is None else checked_groups(groups, rows.n_features)
+    groups = checked_groups(groups, rows.n_features)
     if start is not None and len(start) != problem.n_problems:
         raise InputError(f"start has {len(start)} results, expected {problem.n_problems}, one per problem")
     if len(rows.problems) > 1:
@@ -123,7 +123,7 @@ def learn_weights(
         return [learn_weights(one, own, groups, start=given, **options)[0] for one, own, given in each]
     threads = effective_n_jobs(n_jobs)
     columns = Columns.of(rows, groups, threads)
-    beginnings = [] if start is None else [columns.start(each, rows, len(problem)) for each in start]
+    start = start or []
     answers = _core.squared_l1(
         columns.core,
         known_to_core(problem).core(),
@@ -132,9 +132,9 @@ def learn_weights(
         float(problem.intercept is True),
         float(tol),
         int(max_epochs),
-        beginnings,
-        np.array([] if start is None else [each.intercept for each in start]),
-        [] if start is None else [np.ascontiguousarray(each.coefficients, np.float64) for each in start],
+        [columns.start(each, rows, len(problem)) for each in start],
+        np.array([each.intercept for each in start]),
+        [np.ascontiguousarray(each.coefficients, np.float64) for each in start],
         threads,
         poll_until(begun, max_seconds, progress),
     )
@@ -193,18 +193,17 @@ class Columns:
         return np.sqrt(np.maximum(0.0, np.diff(totals[self.blocks])))
 
     def start(self, learned: LearnedKernel, rows: Any, n: int) -> np.ndarray:
-        """The u of the core's columns to begin from; that of a group has the direction of U_g' beta at the optimum."""
+        """The u of the core's columns to begin from; the u of a group has the direction of U_g' beta at the optimum."""
         check_shape("u of start", learned.u, self.norms.shape)
         check_shape("coefficients of start", learned.coefficients, (n,))
         if self.groups is None:
             return np.bincount(self.column, learned.u)
         directions = rows.rmatvec(learned.coefficients[:, None])[self.order, 0]
         sizes = self.sizes(directions)
-        scale = np.divide(learned.u, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        return directions * np.repeat(scale, np.diff(self.blocks))
+        return directions * np.repeat(quotient(learned.u, sizes), np.diff(self.blocks))
 
     def learned(self, answer: Any, trace: float, spread: str, tol: float, seconds: float) -> LearnedKernel:
-        """What the core's answer says of features or groups."""
+        """The core's answer by features or groups."""
         status = "max_seconds" if answer.status == "stopped" else answer.status
         report = Report(answer.primal, answer.dual, answer.epochs, seconds, status, seed=0)
         u, scores = answer.u, answer.scores
@@ -221,14 +220,21 @@ class Columns:
         )
 
 
+def quotient(numerators: float | np.ndarray, denominators: np.ndarray) -> np.ndarray:
+    """Quotients, 0 where the denominator is."""
+    return np.divide(numerators, denominators, out=np.zeros_like(denominators), where=denominators > 0)
+
+
 def weights_of(shares: np.ndarray, norms: np.ndarray, trace: float, groups: np.ndarray | None) -> np.ndarray:
     """mu of each feature, from the shares and norms of features or of groups."""
-    weights = np.divide(trace * shares, norms**2, out=np.zeros_like(shares), where=norms > 0)
+    weights = quotient(trace * shares, norms**2)
     return weights if groups is None else np.append(weights, 0.0)[groups]
 
 
-def checked_groups(groups: np.ndarray, n_features: int) -> np.ndarray:
-    """Groups of features as integers; refuses what are none."""
+def checked_groups(groups: np.ndarray | None, n_features: int) -> np.ndarray | None:
+    """Groups of features as integers, if there are any; other values are refused."""
+    if groups is None:
+        return None
     groups = np.asarray(groups)
     check_shape("groups", groups, (n_features,))
     if groups.dtype.kind not in "iu" or groups.min(initial=-1) < -1:

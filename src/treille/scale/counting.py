@@ -30,8 +30,8 @@ from treille.scale.labels import Collected
 from treille.scale.parts import PER_CHARACTER, Part, Parts
 from treille.scale.sources import Facts, check_unchanged, file_facts, identity, text_bytes
 from treille.spaces.parts import SHARES, PartsSpace, memory_needed
-from treille.spaces.rows import no_features
 from treille.spaces.source import Source
+from treille.spaces.space import no_features
 
 Found = Callable[[Any, int], Any]  # validates the labels of so many examples
 
@@ -73,7 +73,7 @@ class CountedParts(Source):
                 if least == 1
                 else InputError(f"no feature of {self.kernel!r} occurs in {least:,} examples: use a smaller min_count")
             )
-        return PartsSpace(self.kernel, features, rows, self.parts.memory, self.folder, n_jobs, least)
+        return PartsSpace(features, rows, self.parts.memory, self.folder, n_jobs, least)
 
     def progress(self, n_problems: int, space: Any) -> tuple[int, str]:
         return max(1, space.rows.n_problems), "pass"  # all problems at once, unless the rows differ
@@ -103,7 +103,7 @@ class CountedParts(Source):
         assert isinstance(store, FileRows)
         if found is None:
             often = rows.frequencies(np.ones((len(rows), 1)), threads)[:, 0] >= self.parts.min_count
-            kept = features.needed(np.flatnonzero(often))
+            kept = features.ids_for_norms(np.flatnonzero(often))
             self.folder.save(f"kept-{place}", {}, {"kept": kept})
         else:
             kept = found[1]["kept"]

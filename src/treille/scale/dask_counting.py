@@ -22,8 +22,8 @@ from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.labels import Collected
 from treille.scale.parts import Part
 from treille.spaces.cluster import ClusterSpace
-from treille.spaces.rows import no_features
 from treille.spaces.source import Source
+from treille.spaces.space import no_features
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class ClusterSource(Source):
             raise no_features(self.kernel, 0)
         self.rows = []
         futures = rows.store.futures  # type: ignore[attr-defined]
-        return ClusterSpace(self.kernel, features, rows, self.cluster, futures, self.problem_futures, self.folder)
+        return ClusterSpace(features, rows, self.cluster, futures, self.problem_futures, n_jobs, self.folder)
 
     def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
         """The features and rows of the kernel, composed from those of its leaves."""
@@ -147,7 +147,7 @@ def _targets(problem: Any) -> np.ndarray:
 
 
 def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
-    kept = features.needed(np.flatnonzero(rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= least))
+    kept = features.ids_for_norms(np.flatnonzero(rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= least))
     ids = np.full(features.n_features, -1, np.int64)
     ids[kept] = np.arange(len(kept))
     return features.restrict(kept), rows.renumbered(ids, len(kept))

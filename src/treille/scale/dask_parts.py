@@ -75,6 +75,14 @@ def _part(X: Any, y: Any, sample_weight: Any, place: str) -> Part:
     return Part(X, y, sample_weight, place)
 
 
+def computed(values: Any) -> Any:
+    """What a collection of labels or numbers holds, in one array; None and arrays as they are."""
+    if not is_collection(values):
+        return values
+    each = import_module("dask").compute(*partitions(values))
+    return np.concatenate([np.asarray(part if hasattr(part, "__len__") else list(part)) for part in each])
+
+
 def lazily(predict: Callable[[Any], np.ndarray], X: Any, sample: np.ndarray) -> Any:
     """A Dask array of ``predict`` of each partition, computed when it is asked for. `sample` has its type and columns."""
     da, function = import_module("dask.array"), import_module("dask").delayed(predict)

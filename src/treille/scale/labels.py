@@ -89,9 +89,9 @@ class Collected:
         counts = np.bincount(np.concatenate([np.zeros(0, np.int32), *self.labels]), minlength=len(self.codes)).tolist()
         return dict(sorted(zip(self.codes, counts, strict=True), key=lambda pair: -pair[1]))
 
-    def sample_weight(self) -> np.ndarray | None:
-        """All weights."""
-        return np.concatenate(self.weights) if self.weights else None
+    def sample_weight(self) -> np.ndarray:
+        """All weights; 1 for each example where none are given."""
+        return np.concatenate(self.weights) if self.weights else np.ones(self.n)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """For a checkpoint: JSON values, and arrays."""

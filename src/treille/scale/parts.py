@@ -13,9 +13,8 @@ from typing import Any
 from treille.io.chunks import read_chunks
 from treille.io.errors import InputError
 from treille.io.examples import Examples
-from treille.io.parameters import check_whole
+from treille.io.parameters import check_whole, parse_size
 from treille.io.read import read
-from treille.io.sizes import parse_size
 
 PathLike = str | os.PathLike[str]
 PER_CHARACTER = 50  # bytes of memory that counting the features of a text takes for each of its characters, about

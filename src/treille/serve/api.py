@@ -1,34 +1,63 @@
-"""From the bodies of requests to the bodies of answers, without HTTP: what the threads of a server run."""
+"""What a model answers: from the bodies of requests to the bodies of answers, without HTTP. The threads of a server run it."""
 
 from __future__ import annotations
 
 import json
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, TypeVar
 
+import treille
 from treille import InputError
-from treille.explain.tasks import one
-from treille.serve.answers import Served
+from treille.explain.tasks import Task, one
+from treille.kernels.parse import format_kernel
 from treille.serve.errors import RequestError
-from treille.serve.requests import PredictRequest, explain_request, parsed, predict_request
+from treille.serve.kinds import Reader, reader_of
+from treille.serve.requests import Request, parsed, request_of
 
 T = TypeVar("T")
 
 
-class Api:
-    """The two questions that a model answers. Each method takes the bodies of several requests, and returns for each the body of
-    its answer, or the error."""
+@dataclass(frozen=True)
+class Served:
+    """A model, the name shown for it, and how its examples are read."""
 
-    def __init__(self, served: Served):
-        self.served = served
+    model: Any
+    name: str
+    reader: Reader
+    task: Task
+
+    @classmethod
+    def of(cls, model: Any, name: str = "") -> Served:
+        """A fitted estimator to be served."""
+        return cls(model, name, reader_of(model), model.task())
+
+    def description(self) -> dict[str, Any]:
+        """The model in JSON values, for `GET /model`."""
+        model = self.model
+        return {
+            "name": self.name,
+            "estimator": type(model).__name__,
+            "kernel": format_kernel(model.plan_.kernel),
+            "classes": self.task.labels,
+            "probabilities": "probabilities" in self.task.fields,
+            "data": self.reader.kind,
+            "columns": {name: column.kind for name, column in self.reader.columns.items()} or None,
+            "example": self.reader.expected,
+            "reading": dict(model.reading_),
+            "sizes": model.plan_.sizes,
+            "report": model.report_.as_dict(),
+            "version": treille.__version__,
+        }
 
     def predict(self, bodies: Sequence[bytes]) -> list[bytes | RequestError]:
-        """Predictions: the examples of all requests go to the model together, unless one of them is refused."""
-        requests = [_tried(lambda body=body: predict_request(parsed(body))) for body in bodies]  # type: ignore[misc]
-        sound = [request for request in requests if isinstance(request, PredictRequest)]
-        together = _tried(lambda: self.served.predict([value for each in sound for value in each.examples]))
+        """For each request the body of its answer, or the error: the examples of all go to the model together, unless one of
+        them is refused."""
+        requests = [_tried(lambda body=body: request_of(parsed(body))) for body in bodies]  # type: ignore[misc]
+        sound = [request for request in requests if isinstance(request, Request)]
+        together = _tried(lambda: self.answers([value for each in sound for value in each.examples]))
         if isinstance(together, RequestError) and len(sound) > 1:
             return [self.predict([body])[0] for body in bodies]
         answers, first = list[bytes | RequestError](), 0
@@ -39,23 +68,31 @@ class Api:
                 answers.append(together)
             else:
                 last = first + len(request.examples)
-                answers.append(self._predicted(request, {name: each[first:last] for name, each in together.items()}))
+                found = {name: each[first:last] for name, each in together.items()}
+                answers.append(encoded(self._classes(found) | (one(found, 0) if request.single else found)))
                 first = last
         return answers
 
-    def _predicted(self, request: PredictRequest, found: dict[str, list[Any]]) -> bytes:
-        classes = {"classes": self.served.task.labels} if "scores" in found else {}
-        return encoded(classes | (one(found, 0) if request.single else found))
-
     def explain(self, bodies: Sequence[bytes]) -> list[bytes | RequestError]:
         """Explanations, one request after the other."""
-        return [_tried(lambda body=body: self._explain(body)) for body in bodies]  # type: ignore[misc]
+        return [_tried(lambda body=body: self._explained(body)) for body in bodies]  # type: ignore[misc]
 
-    def _explain(self, body: bytes) -> bytes:
-        request = explain_request(parsed(body))
-        found = self.served.explain(request.examples, request)
-        classes = {"classes": self.served.task.labels} if "scores" in (found[0] if found else ()) else {}
+    def answers(self, values: list[Any]) -> dict[str, list[Any]]:
+        """One item per example in each list: labels and scores, or values, or tags."""
+        return self.task.answers(self.reader.read(values)) if values else {name: [] for name in self.task.fields}
+
+    def _explained(self, body: bytes) -> bytes:
+        request = request_of(parsed(body), explain=True)
+        label = None if request.label is None else self.task.label_named(request.label)
+        explained = self.model.explain_all(self.reader.read(request.examples)) if request.examples else []
+        html = [each.drawn(label) if request.html else {} for each in explained]
+        found = [self.task.explained(each, label) | own for each, own in zip(explained, html, strict=True)]
+        classes = self._classes(found[0]) if found else {}
         return encoded(classes | (found[0] if request.single else {"explanations": found}))
+
+    def _classes(self, found: dict[str, Any]) -> dict[str, Any]:
+        """The classes in the order of the scores, if an answer has scores."""
+        return {"classes": self.task.labels} if "scores" in found else {}
 
 
 def encoded(value: Any) -> bytes:
@@ -64,7 +101,7 @@ def encoded(value: Any) -> bytes:
 
 
 def _tried(work: Callable[[], T]) -> T | RequestError:
-    """What `work` returns, or what the client is told of the exception."""
+    """What `work` returns, or the error that the client gets for its exception."""
     try:
         return work()
     except RequestError as error:
@@ -78,7 +115,7 @@ def _tried(work: Callable[[], T]) -> T | RequestError:
 
 
 def internal(error: Exception) -> RequestError:
-    """For a fault of the program: where it happened, not what was being read."""
+    """The error for a fault of the program: it says where the fault is, not what was being read."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{type(error).__name__} in {PurePath(last.filename).name}, line {last.lineno}"
     return RequestError(500, f"an error of the server, not of the request: {where}")

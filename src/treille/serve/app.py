@@ -1,7 +1,5 @@
 """The server as a Starlette application."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time
@@ -15,8 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from treille.serve.answers import Served
-from treille.serve.api import Api, encoded, internal
+from treille.serve.api import Served, encoded, internal
 from treille.serve.errors import RequestError
 from treille.serve.guard import Guard, error_response, json_response
 from treille.serve.limits import Limits, Work, Workers
@@ -60,8 +57,7 @@ def make_app(
     ['/predict', '/explain']
     """
     limits = limits or Limits()
-    served = Served.of(model, name)
-    api, workers = Api(served), Workers(limits)
+    served, workers = Served.of(model, name), Workers(limits)
     own = {
         "/": ("text/html", page(served, samples).encode()),
         "/playground.css": ("text/css", asset("playground.css")),
@@ -72,8 +68,8 @@ def make_app(
     routes = [Route(path, _fixed(body, kind), methods=["GET"]) for path, (kind, body) in own.items()]
     routes += [
         Route("/healthz", _health(workers), methods=["GET"]),
-        Route("/predict", _answered(workers, api.predict), methods=["POST"]),
-        Route("/explain", _answered(workers, api.explain), methods=["POST"]),
+        Route("/predict", _answered(workers, served.predict), methods=["POST"]),
+        Route("/explain", _answered(workers, served.explain), methods=["POST"]),
     ]
 
     @contextlib.asynccontextmanager

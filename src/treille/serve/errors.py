@@ -1,7 +1,5 @@
 """What a client is told when a request cannot be answered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 KINDS = {

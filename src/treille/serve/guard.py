@@ -1,8 +1,7 @@
 """What every answer of the server has in common: the host is checked, headers protect browsers, and a line may be logged."""
 
-from __future__ import annotations
-
 import ipaddress
+import re
 import time
 from collections.abc import Callable, Collection
 from typing import Any
@@ -73,9 +72,8 @@ class Guard:
         if is_allowed(host, self.hosts):
             await self.app(scope, receive, answer)
         else:
-            error = RequestError(
-                421, "the request is for another host: use the address that the server printed, or --allow-host NAME"
-            )
+            advice = "use the address that the server printed, or --allow-host NAME"
+            error = RequestError(421, f"the request is for another host: {advice}")
             await error_response(error)(scope, receive, answer)
         if self.log is not None:
             self.log(line(scope, status, time.perf_counter() - began))
@@ -87,10 +85,7 @@ def is_allowed(host: str, names: Collection[str]) -> bool:
     >>> [is_allowed(host, {"localhost"}) for host in ("localhost:8000", "127.0.0.1", "[::1]:80", "evil.example", "")]
     [True, True, True, False, False]
     """
-    name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
-    if not name or not port.isdecimal():
-        name = host
-    name = name.lower().rstrip(".")
+    name = re.sub(r"(?<=.):[0-9]+\Z", "", host).lower().rstrip(".")
     if name in names:
         return True
     try:

@@ -11,7 +11,7 @@ from treille.data.format import short_json
 from treille.kernels.reading import Reads
 from treille.tagging import Sentences
 
-COLUMNS, SENTENCES = "columns", "sentences"
+SENTENCES = "sentences"
 
 
 @dataclass(frozen=True)
@@ -66,22 +66,20 @@ def _reader_of_columns(columns: Mapping[str, Reader]) -> Reader:
             missing = [name for name in columns if name not in value]
             if missing:
                 raise InputError(f"item {i} has no {missing[0]!r}: it has {', '.join(map(repr, value)) or 'nothing'}")
-        found = {name: _column(name, own, [value[name] for value in values]) for name, own in columns.items()}
+        found = {}
+        for name, own in columns.items():
+            try:
+                found[name] = own.read([value[name] for value in values])
+            except InputError as error:
+                raise InputError(f"column {name!r}: {error}") from None
         return [{name: column[i] for name, column in found.items()} for i in range(len(values))]
 
     def write(example: Mapping[str, Any]) -> dict[str, Any]:
         return {name: own.write(example[name]) for name, own in columns.items()}
 
     own = {name: dict(column.schema) for name, column in columns.items()}
-    words = {"title": COLUMNS, "description": "an object with a value for each column"}
+    words = {"title": "columns", "description": "an object with a value for each column"}
     return Reader(words | {"type": "object", "properties": own, "required": list(own)}, read, write, columns)
-
-
-def _column(name: str, own: Reader, values: list[Any]) -> Any:
-    try:
-        return own.read(values)
-    except InputError as error:
-        raise InputError(f"column {name!r}: {error}") from None
 
 
 def _reader_of_sentences(model: Any) -> Reader:

@@ -1,7 +1,5 @@
 """Limits of a server, and the threads that do its work within them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading
@@ -57,18 +55,17 @@ class Workers:
     async def run(self, work: Work, request: Any, size: int, seconds: float) -> Any:
         """What `work` returns for this request, from one of the threads."""
         if self.jobs >= self.limits.waiting + self.limits.threads:
-            raise RequestError(
-                503,
-                f"{self.jobs} requests are being answered or wait, the most allowed: try again",
-                {"Retry-After": "1"},
-            )
+            message = f"{self.jobs} requests are being answered or wait, the most allowed: try again"
+            raise RequestError(503, message, {"Retry-After": "1"})
         loop = asyncio.get_running_loop()
         job = Job(work, request, size, loop.create_future())
         self.jobs += 1
         with self._changed:
             self._queue.append(job)
             if len(self._threads) < self.limits.threads:
-                self._start()
+                name = f"treille-worker-{len(self._threads)}"
+                self._threads.append(threading.Thread(target=self._serve, name=name, daemon=True))
+                self._threads[-1].start()
             self._changed.notify()
         end = loop.call_later(seconds, self._expire, job)  # much cheaper than asyncio.wait_for
         try:
@@ -86,11 +83,6 @@ class Workers:
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
-
-    def _start(self) -> None:
-        thread = threading.Thread(target=self._serve, name=f"treille-worker-{len(self._threads)}", daemon=True)
-        self._threads.append(thread)
-        thread.start()
 
     def _serve(self) -> None:
         while True:

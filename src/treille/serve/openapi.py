@@ -1,12 +1,10 @@
 """The description of the server in OpenAPI 3.1, for the model that it serves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import treille
 from treille.explain.tasks import SINGULAR
-from treille.serve.answers import Served
+from treille.serve.api import Served
 from treille.serve.errors import KINDS
 from treille.serve.kinds import SENTENCES
 from treille.serve.limits import Limits
@@ -27,13 +25,11 @@ def description(served: Served, limits: Limits) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": served.name or "treille", "description": about, "version": treille.__version__},
         "paths": {
-            "/predict": {"post": _post("predict", "Predict one example, or several.", "PredictRequest", "Predict")},
-            "/explain": {
-                "post": _post("explain", "What each part contributes to the score.", "ExplainRequest", "Explain")
-            },
-            "/model": {"get": _get("model", "The model: kernel, classes, kind of data, report.", {"type": "object"})},
-            "/healthz": {"get": _get("healthz", "Whether the server answers.", _object({"status": {"const": "ok"}}))},
-            "/openapi.json": {"get": _get("openapi", "This document.", {"type": "object"})},
+            "/predict": _post("predict", "Predict one example, or several."),
+            "/explain": _post("explain", "What each part contributes to the score."),
+            "/model": _get("model", "The model: kernel, classes, kind of data, report.", {"type": "object"}),
+            "/healthz": _get("healthz", "Whether the server answers.", _object({"status": {"const": "ok"}})),
+            "/openapi.json": _get("openapi", "This document.", {"type": "object"}),
         },
         "components": {"schemas": _schemas(served)},
     }
@@ -43,16 +39,15 @@ def _schemas(served: Served) -> dict[str, Any]:
     labels = served.task.labels
     label = {"enum": labels} if labels else {"type": "integer", "description": "The number of a target."}
     examples = {"example": _ref("Example"), "examples": {"type": "array", "items": _ref("Example")}}
-    either = [{"required": ["example"]}, {"required": ["examples"]}]
+    either = {"oneOf": [{"required": ["example"]}, {"required": ["examples"]}], "additionalProperties": False}
     options = {"class": label, "html": {"type": "boolean", "default": False}}
     error = _object({"status": {"type": "integer"}, "type": TEXT, "message": TEXT})
     single, several = _predictions(served, label)
     explanation = _explanation(served, label, single)
     return {
         "Example": dict(served.reader.schema),
-        "PredictRequest": _object(examples, required=False) | {"oneOf": either, "additionalProperties": False},
-        "ExplainRequest": _object(examples | options, required=False)
-        | {"oneOf": either, "additionalProperties": False},
+        "PredictRequest": _object(examples, required=False) | either,
+        "ExplainRequest": _object(examples | options, required=False) | either,
         "Prediction": single,
         "Predictions": several,
         "Explanation": explanation,
@@ -103,15 +98,13 @@ def _json(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _get(name: str, summary: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"operationId": name, "summary": summary, "responses": {"200": {"description": "OK"} | _json(schema)}}
+    answers = {"200": {"description": "OK"} | _json(schema)}
+    return {"get": {"operationId": name, "summary": summary, "responses": answers}}
 
 
-def _post(name: str, summary: str, request: str, answer: str) -> dict[str, Any]:
-    answers = {"Predict": ("Prediction", "Predictions"), "Explain": ("Explanation", "Explanations")}[answer]
+def _post(name: str, summary: str) -> dict[str, Any]:
+    answers = {"predict": ("Prediction", "Predictions"), "explain": ("Explanation", "Explanations")}[name]
     failures = {str(status): {"description": KINDS[status]} | _json(_ref("Error")) for status in FAILURES}
-    return {
-        "operationId": name,
-        "summary": summary,
-        "requestBody": {"required": True} | _json(_ref(request)),
-        "responses": {"200": {"description": "OK"} | _json({"anyOf": [_ref(each) for each in answers]})} | failures,
-    }
+    request = {"required": True} | _json(_ref(f"{name.capitalize()}Request"))
+    responses = {"200": {"description": "OK"} | _json({"anyOf": [_ref(each) for each in answers]})} | failures
+    return {"post": {"operationId": name, "summary": summary, "requestBody": request, "responses": responses}}

@@ -1,7 +1,5 @@
 """The page to try a model: its HTML, style and script, and sample examples on it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
@@ -11,8 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import treille
 from treille.kernels.parse import format_kernel
-from treille.serve.answers import Served
-from treille.serve.kinds import COLUMNS, SENTENCES, Reader
+from treille.serve.api import Served
+from treille.serve.kinds import SENTENCES, Reader
 
 STYLES = (
     ("treille.explain", "palette.css"),
@@ -21,7 +19,6 @@ STYLES = (
 )
 SEVERAL = "One token per line, {n} columns with blanks between them; or in one line as a/b"
 FEATURES = "JSON: a list with a list of features for each token"
-LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
@@ -37,8 +34,9 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
     environment = Environment(
         loader=PackageLoader("treille.serve", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    readers = served.reader.columns if served.reader.kind == COLUMNS else {"": served.reader}
-    kind = "columns" if served.reader.kind == COLUMNS else "tags" if served.reader.kind == SENTENCES else "parts"
+    readers, kind = served.reader.columns or {"": served.reader}, "columns" if served.reader.columns else "parts"
+    if served.reader.kind == SENTENCES:
+        kind = "tags"
     fields = [
         {"name": name, "kind": reader.kind, "hint": _hint(reader), "columns": reader.n_columns}
         for name, reader in readers.items()
@@ -60,20 +58,9 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
 
 
 def asset(name: str) -> bytes:
-    """A file that the page loads; its style contains that of highlighted explanations."""
+    """A file that the page loads; its style includes the style of explanations."""
     parts = STYLES if name.endswith(".css") else (("treille.serve", name),)
     return b"\n".join((files(package) / "templates" / part).read_bytes() for package, part in parts)
-
-
-def sample_of(example: Any, name: str, reader: Reader) -> Sample:
-    """An example as files hold it, as a sample for a reader.
-
-    >>> from treille import Trees
-    >>> trees = Trees(["(S (NP he))"])
-    >>> sample_of(trees[0], "first", Reader(Trees.json_schema(), Trees, Trees.write_json))
-    Sample(name='first', value='(S (NP he))')
-    """
-    return Sample(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…", reader.write(example))
 
 
 def _hint(reader: Reader) -> str:

@@ -1,10 +1,8 @@
 """The bodies of requests, read and checked."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,19 +13,13 @@ JSON_TYPE = "expected Content-Type: application/json (curl: -H 'Content-Type: ap
 
 
 @dataclass(frozen=True)
-class PredictRequest:
-    """Examples, and whether there was one, not a list of them."""
+class Request:
+    """Examples, and whether there was one, not a list of them; of an explanation also the class, if one is named, and whether the
+    example is wanted highlighted as HTML."""
 
     examples: list[Any]
     single: bool
-
-
-@dataclass(frozen=True)
-class ExplainRequest(PredictRequest):
-    """The same, the class to explain, if one is named, and whether the example is wanted highlighted as HTML."""
-
     label: Any = None
-    has_label: bool = False
     html: bool = False
 
 
@@ -49,10 +41,9 @@ def check_length(headers: Mapping[str, str], most: int) -> None:
 
 
 def too_large(most: int) -> RequestError:
-    """For a body of more bytes than allowed."""
-    return RequestError(
-        413, f"the body is longer than {most:,} bytes, the limit: send fewer examples", {"Connection": "close"}
-    )
+    """The error for a body with more bytes than allowed."""
+    message = f"the body is longer than {most:,} bytes, the limit: send fewer examples"
+    return RequestError(413, message, {"Connection": "close"})
 
 
 def parsed(body: bytes) -> dict[str, Any]:
@@ -80,35 +71,25 @@ def parsed(body: bytes) -> dict[str, Any]:
     return value
 
 
-def predict_request(value: dict[str, Any]) -> PredictRequest:
-    """The request that a JSON object makes.
+def request_of(value: dict[str, Any], explain: bool = False) -> Request:
+    """The request for predictions, or for explanations, that a JSON object makes.
 
-    >>> predict_request({"examples": ["a", "b"]})
-    PredictRequest(examples=['a', 'b'], single=False)
+    >>> request_of({"examples": ["a", "b"]})
+    Request(examples=['a', 'b'], single=False, label=None, html=False)
     """
-    return PredictRequest(*_examples(value, ("example", "examples")))
-
-
-def explain_request(value: dict[str, Any]) -> ExplainRequest:
-    """The same, with `class` and `html`."""
-    examples, single = _examples(value, ("example", "examples", "class", "html"))
-    html = value.get("html", False)
-    if not isinstance(html, bool):
-        raise RequestError(400, "'html' must be true or false")
-    return ExplainRequest(examples, single, value.get("class"), value.get("class") is not None, html)
-
-
-def _examples(value: dict[str, Any], allowed: Iterable[str]) -> tuple[list[Any], bool]:
+    allowed = ("example", "examples", *(("class", "html") if explain else ()))
     unknown = [name for name in value if name not in allowed]
     if unknown:
         raise RequestError(400, f"unknown field {unknown[0][:40]!r}, expected {', '.join(allowed)}")
-    if ("example" in value) == ("examples" in value):
+    single = "example" in value
+    if single == ("examples" in value):
         raise RequestError(400, "expected either 'example', one example, or 'examples', a list of them")
-    if "example" in value:
-        return [value["example"]], True
-    if not isinstance(value["examples"], list):
+    examples, html = [value["example"]] if single else value["examples"], value.get("html", False)
+    if not isinstance(examples, list):
         raise RequestError(400, "'examples' must be a list; for one example, use 'example'")
-    return value["examples"], False
+    if not isinstance(html, bool):
+        raise RequestError(400, "'html' must be true or false")
+    return Request(examples, single, value.get("class"), html)
 
 
 def _constant(name: str) -> float:

@@ -1,7 +1,5 @@
 """Runs an application until it is asked to stop: the socket, the signals, and the end."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

@@ -10,7 +10,7 @@ import numpy as np
 
 from treille.data.base import readable_size
 from treille.io.errors import InputError
-from treille.io.sizes import parse_size
+from treille.io.parameters import parse_size
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.problem import Problem
 from treille.solvers.report import Solution

@@ -4,7 +4,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from treille.spaces import ClusterSpace, RowsSpace, Space
 T = TypeVar("T")
 
 
+@runtime_checkable
 class Solver(Protocol):
     """What estimators require of a solver. Any object with these members works; it need not inherit from anything of treille.
 

@@ -5,9 +5,8 @@ from treille.spaces.gram import GramSpace
 from treille.spaces.nystrom import Nystrom, NystromSpace
 from treille.spaces.parts import PartsSpace
 from treille.spaces.product import ProductSpace
-from treille.spaces.rows import RowsSpace
 from treille.spaces.source import MemorySource, Source
-from treille.spaces.space import Space
+from treille.spaces.space import RowsSpace, Space
 
 __all__ = [
     "Cluster",

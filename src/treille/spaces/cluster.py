@@ -6,12 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-
-from treille.data import Batch
 from treille.features import FeatureMap, PartedRows
-from treille.kernels import Kernel
-from treille.spaces.functions import DecisionFunctions, LinearFunctions
+from treille.spaces.space import FeatureSpace
 
 
 class Cluster:
@@ -57,7 +53,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterSpace:
+class ClusterSpace(FeatureSpace):
     """A kernel applied to data in parts on a cluster. `problems` are the futures of each part's `Problem`.
 
     >>> ClusterSpace.name, ClusterSpace.needs
@@ -67,35 +63,13 @@ class ClusterSpace:
     name: ClassVar[str] = "cluster"
     needs: ClassVar[str] = "data in parts on a cluster"
 
-    kernel: Kernel
     features: FeatureMap
     rows: PartedRows
     cluster: Cluster
     futures: list[Any]  # of the rows of each part
     problems: list[Any] = field(default_factory=list)
+    n_jobs: int | None = None
     folder: Any = None  # keeps the state of a solver, see `PartsSpace`
-    error: float = 0.0
-
-    @classmethod
-    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        """Never for a batch in memory: data on a cluster build it."""
-        return False
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def n_features(self) -> int:
-        """The number of features."""
-        return self.rows.n_features
-
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> DecisionFunctions:
-        """f_k(x) = w_k.phi(x) + intercept_k."""
-        assert weights is not None
-        return LinearFunctions(self.features, weights, intercept)
 
     def sizes(self) -> str:
-        """How large the space is, in words."""
         return f"{len(self):,} examples, {self.n_features:,} features, {len(self.futures):,} parts on a cluster"

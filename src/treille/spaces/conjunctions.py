@@ -16,7 +16,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.conjunction_features import STEPS, occurrences
-from treille.spaces.rows import RowsSpace
+from treille.spaces.space import RowsSpace
 
 CELL, ENTRY = (
     24,

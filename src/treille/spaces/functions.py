@@ -16,7 +16,7 @@ from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_choice, effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
@@ -80,8 +80,8 @@ class LinearFunctions(DecisionFunctions):
         return f"{self.features.n_features:,} features with weight"
 
     def state(self, representation: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        check_file_representation(representation)
-        kept = self.features.needed(np.flatnonzero(self.weights.any(axis=1)))
+        check_choice("representation", representation, "auto", "flat", "automaton")
+        kept = self.features.ids_for_norms(np.flatnonzero(self.weights.any(axis=1)))
         ways = []
         if representation != "automaton":
             spec, arrays = self.features.restrict(kept).state()
@@ -133,7 +133,7 @@ class KernelFunctions(DecisionFunctions):
         return f"{len(self.support):,} examples with weight"
 
     def state(self, representation: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        check_file_representation(representation)
+        check_choice("representation", representation, "auto", "flat", "automaton")
         if representation == "automaton":
             raise InputError(
                 "representation is 'automaton', but the model keeps examples, not weights of features: use 'flat'"
@@ -152,12 +152,6 @@ def functions_of_examples(
         features, rows = context.fit(kernel, batch, n_jobs)
         return LinearFunctions(features, rows.rmatvec(coefficients, effective_n_jobs(n_jobs)), intercept)
     return KernelFunctions.of(kernel, batch, coefficients, intercept)
-
-
-def check_file_representation(representation: str) -> None:
-    """Refuses an unknown representation of weights in a model file."""
-    if representation not in ("auto", "flat", "automaton"):
-        raise InputError(f"representation is {representation!r}, expected 'auto', 'flat' or 'automaton'")
 
 
 def read_functions(

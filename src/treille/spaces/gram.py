@@ -17,11 +17,11 @@ from treille.kernels import Kernel, Precomputed
 from treille.kernels.base import check_finite
 from treille.kernels.fitting import FitContext
 from treille.spaces.functions import DecisionFunctions, functions_of_examples
-from treille.spaces.rows import RowsSpace
+from treille.spaces.space import RowsSpace, Space
 
 
 @dataclass(frozen=True, eq=False)
-class GramSpace:
+class GramSpace(Space):
     """A kernel applied to a batch through its values, which are computed when they are asked for and not stored here.
 
     >>> from treille.kernels import NGram
@@ -32,7 +32,6 @@ class GramSpace:
 
     name: ClassVar[str] = "gram"
     needs: ClassVar[str] = "kernel values"
-    error: ClassVar[float] = 0.0
 
     kernel: Kernel
     batch: Batch
@@ -41,7 +40,6 @@ class GramSpace:
 
     @classmethod
     def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        """Whether the kernel provides what the space needs."""
         return True
 
     @classmethod
@@ -103,14 +101,12 @@ class GramSpace:
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
     ) -> DecisionFunctions:
-        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         assert coefficients is not None
         if self._rows is not None:
             return self._rows.functions(intercept, coefficients=coefficients)
         return functions_of_examples(self.kernel, self.batch, coefficients, intercept, self.n_jobs)
 
     def sizes(self) -> str:
-        """How large the space is, in words."""
         n = len(self)
         return f"{n:,} examples, {n * (n + 1) // 2:,} kernel values"
 

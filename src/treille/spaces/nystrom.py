@@ -17,7 +17,7 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext
 from treille.scikit_learn import BaseEstimator
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
-from treille.spaces.rows import KernelRowsSpace
+from treille.spaces.space import KernelRowsSpace
 
 
 class Nystrom(BaseEstimator):
@@ -123,7 +123,6 @@ class NystromSpace(KernelRowsSpace):
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
     ) -> DecisionFunctions:
-        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         weights = self.rmatvec(coefficients) if coefficients is not None else weights
         coefficients = self.projection @ weights
         if self.fitted is not None:
@@ -132,7 +131,6 @@ class NystromSpace(KernelRowsSpace):
         return KernelFunctions.of(self.kernel, self.landmarks, coefficients, intercept)
 
     def sizes(self) -> str:
-        """How large the space is and what the approximation loses, in words."""
         rows, size = self.rows, readable_size(self.rows.nbytes)
         counts = f"{len(rows):,} examples, {len(self.landmarks):,} landmarks, {rows.n_features:,} features"
         return f"{counts}, {size} of rows; {self.error:.2g} of the kernel matrix's trace is lost"

@@ -7,20 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treille.data import Batch
 from treille.data.base import readable_size, resident_bytes
 from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
 from treille.io.errors import InputError
-from treille.kernels import Kernel
-from treille.spaces.feature_space import FeatureSpace
+from treille.spaces.space import FeatureSpace
 
 PROCESS = 250_000_000  # bytes that Python and its libraries take
 PER_FEATURE = 64  # bytes of a feature map, about
 PER_EXAMPLE = 40  # bytes of labels, weights and copies of these
-SHARES = (
-    4  # of the memory left: a block, the next one that is read meanwhile, examples of other blocks, and copies of these
-)
+SHARES = 4  # of the memory left: a block, the next one, read meanwhile, examples of other blocks, and copies of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +35,12 @@ class PartsSpace(FeatureSpace):
     name: ClassVar[str] = "parts"
     needs: ClassVar[str] = "data in parts"
 
-    kernel: Kernel
     features: FeatureMap
     rows: PartedRows
     memory: int
     folder: Any
     n_jobs: int | None = None
     min_count: int = 1
-    error: float = 0.0
-
-    @classmethod
-    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        """Never for a batch in memory: data in parts build it."""
-        return False
 
     @property
     def offsets(self) -> np.ndarray:
@@ -80,7 +69,6 @@ class PartsSpace(FeatureSpace):
         return self.rows.store.bytes_of(part)  # type: ignore[attr-defined]
 
     def sizes(self) -> str:
-        """How large the space is, in words."""
         n_parts = len(self.offsets) - 1
         size = readable_size(sum(map(self.bytes_of, range(n_parts))))
         kept = f" in at least {self.min_count:,} examples each" if self.min_count > 1 else ""

@@ -13,10 +13,11 @@ from treille.kernels import Kernel
 from treille.kernels.base import LinearOperator
 from treille.kernels.fitting import FitContext
 from treille.spaces.functions import DecisionFunctions, functions_of_examples
+from treille.spaces.space import Space
 
 
 @dataclass(frozen=True, eq=False)
-class ProductSpace:
+class ProductSpace(Space):
     """A kernel applied to a batch through products with its matrix, which is never written out.
 
     >>> import numpy as np
@@ -29,7 +30,6 @@ class ProductSpace:
 
     name: ClassVar[str] = "product"
     needs: ClassVar[str] = "fast products with its matrix"
-    error: ClassVar[float] = 0.0
 
     kernel: Kernel
     batch: Batch
@@ -38,7 +38,6 @@ class ProductSpace:
 
     @classmethod
     def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        """Whether the kernel provides what the space needs."""
         return kernel.multiplies(batch)
 
     @classmethod
@@ -61,10 +60,8 @@ class ProductSpace:
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
     ) -> DecisionFunctions:
-        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         assert coefficients is not None
         return functions_of_examples(self.kernel, self.batch, coefficients, intercept, self.n_jobs)
 
     def sizes(self) -> str:
-        """How large the space is, in words."""
         return f"{len(self):,} examples, {self.matrix.sizes()}"

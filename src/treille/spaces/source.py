@@ -11,7 +11,7 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext
 from treille.spaces.gram import GramSpace
 from treille.spaces.product import ProductSpace
-from treille.spaces.rows import RowsSpace
+from treille.spaces.space import RowsSpace
 
 SPACES = (RowsSpace, ProductSpace, GramSpace)  # of examples in memory, cheapest first
 

@@ -32,7 +32,7 @@ def shape(word: str) -> str:
 
 
 def short_shape(word: str) -> str:
-    """The same with runs of a class shortened to one.
+    """The shape of a word with runs of a class shortened to one.
 
     >>> short_shape("McDonald's"), short_shape("1999-05")
     ("XxXx'x", 'd-d')

@@ -90,7 +90,7 @@ class SentenceBlock:
 def stream_sentences(
     source: conll.Source, *, separator: str | None = None, encoding: str = "utf-8", block: int = conll.BLOCK
 ) -> Iterator[SentenceBlock]:
-    """The same sentences as those of `read_sentences`, in parts of about `block` bytes, so that memory is bounded.
+    """The sentences that `read_sentences` returns, in parts of about `block` bytes, so that memory is bounded.
 
     A pipe, such as standard input, is read as data arrives.
 
@@ -125,7 +125,7 @@ def write_sentences(path: str | os.PathLike[str], sentences: Any, tags: Any = No
 def stream_features(
     source: conll.Source, *, encoding: str = "utf-8", block: int = conll.BLOCK
 ) -> Iterator[tuple[Sentences, Sentences]]:
-    """The same as those of `read_features`, in parts of about `block` bytes; a pipe is read as data arrives.
+    """The sentences and labels that `read_features` returns, in parts of about `block` bytes; pipes are read as data arrives.
 
     >>> import io
     >>> from treille.tagging import stream_features

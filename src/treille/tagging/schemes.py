@@ -82,7 +82,7 @@ def convert(sentences: Any, to: str) -> list[list[str]]:
 
 
 def converted(sentences: Any, to: str) -> Sentences:
-    """The same as `Sentences` with one column, without a list per sentence."""
+    """The result of `convert` as `Sentences` with one column, without a list per sentence."""
     tags, to = one_column(sentences, "tag"), scheme_named(to)
     return _written(tags, chunks_of(tags), to)
 
@@ -119,18 +119,12 @@ def allowed_transitions(tags: Sequence[str], scheme: str) -> np.ndarray:
     """
     scheme = scheme_named(scheme)
     parsed = [_parsed(tag) for tag in tags]
-    letters = "OBI" + ("" if scheme.startswith("IOB") else "LU" if scheme == "BILOU" else "ES")
-    if scheme.startswith("IOE"):
-        letters = "OIE"
-    if not all(parsed) or not all(tag[:1] in letters for tag in tags):
-        wrong = next(tag for tag, kind in zip(tags, parsed, strict=True) if kind is None or tag[:1] not in letters)
+    letters = {"IOB": "OBI", "IOE": "OIE", "BIL": "OBILU", "BIO": "OBIES"}[scheme[:3]]
+    wrong = next((tag for tag, kind in zip(tags, parsed, strict=True) if kind is None or tag[0] not in letters), None)
+    if wrong is not None:
         raise InputError(f"the tag {wrong!r} is not one of {scheme}, whose letters are {', '.join(letters)}")
     around = [*(pair for pair in parsed if pair is not None), (0, "")]
-    allowed = np.zeros((len(around), len(around)), bool)
-    for i, before in enumerate(around):
-        for j, after in enumerate(around):
-            allowed[i, j] = _may_follow(before, after, scheme)
-    return allowed
+    return np.array([[_may_follow(before, after, scheme) for after in around] for before in around])
 
 
 def _may_follow(before: tuple[int, str], after: tuple[int, str], scheme: str) -> bool:

@@ -9,9 +9,8 @@ import numpy as np
 
 from treille.data.alphabet import align
 from treille.data.format import count
-from treille.io.errors import InputError
 from treille.tagging.schemes import Chunks, chunks_of
-from treille.tagging.sentences import one_column
+from treille.tagging.sentences import check_lengths, one_column
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def chunk_scores(true: Any, predicted: Any) -> ChunkScores:
     """Compares the chunks of two taggings of the same sentences.
 
     A predicted chunk is correct if a true one has the same type and the same tokens. Tags of any scheme are read as conlleval reads
-    them; the values are those of conlleval and of seqeval.
+    them; conlleval and seqeval compute the same values.
 
     Parameters
     ----------
@@ -92,8 +91,7 @@ def chunk_scores(true: Any, predicted: Any) -> ChunkScores:
     (0.667, 1.0, 0.8, 0.75, 1)
     """
     left, right = one_column(true, "tag"), one_column(predicted, "tag")
-    if not np.array_equal(left.offsets, right.offsets):
-        _refuse_lengths(np.diff(left.offsets), np.diff(right.offsets))
+    check_lengths(left, right, "true tag", "predicted one")
     mine, theirs = chunks_of(left), chunks_of(right)
     types = sorted({*mine.types, *theirs.types})
     a, b = _types_at(mine, types, left.n_tokens), _types_at(theirs, types, left.n_tokens)
@@ -102,14 +100,9 @@ def chunk_scores(true: Any, predicted: Any) -> ChunkScores:
     n_true, n_predicted = (np.bincount(side[side >= 0], minlength=len(types)) for side in (a, b))
     each = zip(n_true.tolist(), n_predicted.tolist(), correct.tolist(), strict=True)
     same = align(right.columns[0].values, left.columns[0].values)[right.columns[0].codes] == left.columns[0].codes
-    return ChunkScores(
-        int(n_true.sum()),
-        int(n_predicted.sum()),
-        int(correct.sum()),
-        left.n_tokens,
-        int(same.sum()),
-        {name: Scores(*counts) for name, counts in zip(types, each, strict=True)},
-    )
+    n_all, n_found, n_right = (int(counts.sum()) for counts in (n_true, n_predicted, correct))
+    by_type = {name: Scores(*counts) for name, counts in zip(types, each, strict=True)}
+    return ChunkScores(n_all, n_found, n_right, left.n_tokens, int(same.sum()), by_type)
 
 
 def _types_at(chunks: Chunks, types: list[str], n_tokens: int) -> np.ndarray:
@@ -124,15 +117,6 @@ def _ends_at(chunks: Chunks, n_tokens: int) -> np.ndarray:
     at = np.zeros(n_tokens, np.int64)
     at[chunks.first] = chunks.end
     return at
-
-
-def _refuse_lengths(true: np.ndarray, predicted: np.ndarray) -> None:
-    if len(true) != len(predicted):
-        raise InputError(f"found {len(true):,} sentences of true tags and {len(predicted):,} of predicted ones")
-    i = int(np.flatnonzero(true != predicted)[0])
-    raise InputError(
-        f"sentence {i} has {count(int(true[i]), 'true tag')} and {count(int(predicted[i]), 'predicted one')}"
-    )
 
 
 def _line(scores: Scores) -> str:

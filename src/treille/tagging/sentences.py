@@ -13,6 +13,7 @@ from treille.data.base import FlatBatch, Summary, as_index, running_sum, selecte
 from treille.data.format import clipped, count
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.flat import joined_offsets, over_one_alphabet
 from treille.registry import register
 from treille.tagging.items import Items, items_of, place
 
@@ -87,13 +88,12 @@ class Sentences(FlatBatch):
 
     def __init__(self, data: Any):
         if isinstance(data, Sentences):
-            self._set(data.columns, data.offsets, data.items, data.origin)
+            self._hold(columns=data.columns, offsets=data.offsets, items=data.items, origin=data.origin)
             return
         tokens, offsets = flat(data)
-        if tokens and isinstance(tokens[0], (Mapping, Set)):
-            self._set((), offsets, items_of(tokens, offsets), None)
-        else:
-            self._set(_columns(tokens, offsets), offsets, None, None)
+        has_features = bool(tokens) and isinstance(tokens[0], (Mapping, Set))
+        items = items_of(tokens, offsets) if has_features else None
+        self._hold(columns=() if has_features else _columns(tokens, offsets), offsets=offsets, items=items, origin=None)
 
     @classmethod
     def of_columns(cls, columns: Iterable[Column], offsets: np.ndarray, origin: Origin | None = None) -> Sentences:
@@ -128,33 +128,24 @@ class Sentences(FlatBatch):
         widths = [-1 if part.items else len(part.columns) for part in full]
         for part, width in zip(full, widths, strict=True):
             if width != widths[0]:
-                found, expected = (
-                    "features" if each.items else count(len(each.columns), "column") for each in (part, full[0])
-                )
+                both = (part, full[0])
+                found, like = ("features" if each.items else count(len(each.columns), "column") for each in both)
                 raise InputError(
-                    f"{part.place(0)}: found tokens with {found}, expected {expected} as in {full[0].place(0)}"
+                    f"{part.place(0)}: found tokens with {found}, expected {like} as in {full[0].place(0)}"
                 )
-        columns = [_merged(each) for each in zip(*(part.columns for part in full), strict=True)]
+        each_column = zip(*(part.columns for part in full), strict=True)
+        columns = tuple(Column(*over_one_alphabet(each, list)) for each in each_column)
         items = None
         if full[0].items is not None:
             given = [part.items for part in full if part.items is not None]
-            names = _merged([Column(each.codes, each.names) for each in given])
-            items = Items(names.codes, _running([each.offsets for each in given]), names.values)
-        return cls._made(tuple(columns), _running([part.offsets for part in parts]), items, _origin(full))
+            codes, names = over_one_alphabet([(each.codes, each.names) for each in given], list)
+            items = Items(codes, joined_offsets(each.offsets for each in given), names)
+        return cls._made(columns, joined_offsets(part.offsets for part in parts), items, _origin(full))
 
     @classmethod
-    def _made(cls, *parts: Any) -> Sentences:
-        made = cls.__new__(cls)
-        made._set(*parts)
+    def _made(cls, columns: Any, offsets: np.ndarray, items: Items | None, origin: Origin | None) -> Sentences:
+        made: Sentences = cls.__new__(cls)._hold(columns=columns, offsets=offsets, items=items, origin=origin)
         return made
-
-    def _set(self, columns: Any, offsets: np.ndarray, items: Items | None, origin: Origin | None) -> None:
-        self.columns, self.offsets, self.items, self.origin = columns, offsets, items, origin
-        for array in (offsets, *(column.codes for column in columns), *(items[:2] if items else ())):
-            array.flags.writeable = False
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**state)
 
     @property
     def n_tokens(self) -> int:
@@ -215,9 +206,8 @@ class Sentences(FlatBatch):
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
         batch = data if isinstance(data, cls) else cls(data)
-        columns = (
-            f"{len(batch.items.names):,} different features" if batch.items else count(len(batch.columns), "column")
-        )
+        features = f"{len(batch.items.names):,} different features" if batch.items else ""
+        columns = features or count(len(batch.columns), "column")
         samples = [clipped(" ".join(batch.part_names(i)), width) for i in range(min(n_samples, len(batch)))]
         return Summary({"tokens": f"{batch.n_tokens:,}", "columns": columns}, {"tokens": batch.n_tokens}, samples)
 
@@ -297,17 +287,19 @@ def one_column(data: Any, what: str) -> Sentences:
     return sentences
 
 
+def check_lengths(one: Sentences, other: Sentences, what: str, of_other: str) -> None:
+    """Refuses two descriptions of sentences of different lengths, whose tokens are called `what` and `of_other`."""
+    if len(one) != len(other):
+        raise InputError(f"found {count(len(one), 'sentence')} of {what}s and {len(other):,} of {of_other}s")
+    lengths, others = np.diff(one.offsets), np.diff(other.offsets)
+    for i in np.flatnonzero(lengths != others)[:1]:
+        raise InputError(f"sentence {i} has {count(int(lengths[i]), what)} and {count(int(others[i]), of_other)}")
+
+
 def coded(values: Sequence[str]) -> Column:
     """Values with codes, numbered in the order of first occurrence."""
     codes = codes_of(dict.fromkeys(values))
     return Column(np.fromiter(map(codes.__getitem__, values), np.int32, len(values)), list(codes))
-
-
-def _merged(parts: Sequence[Column]) -> Column:
-    """One column after another, with codes for all values."""
-    codes = codes_of(dict.fromkeys(chain.from_iterable(part.values for part in parts)))
-    maps = [np.fromiter(map(codes.__getitem__, part.values), np.int32, len(part.values)) for part in parts]
-    return Column(np.concatenate([own[part.codes] for own, part in zip(maps, parts, strict=True)]), list(codes))
 
 
 def _origin(parts: Sequence[Sentences]) -> Origin | None:
@@ -325,23 +317,14 @@ def _origin(parts: Sequence[Sentences]) -> Origin | None:
     return Origin(", ".join(sources), lines, tuple(sources), np.concatenate(numbers))
 
 
-def _running(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Offsets, one part after another."""
-    return running_sum(np.concatenate([np.diff(part) for part in parts]))
-
-
 def flat(data: Any) -> tuple[list[Any], np.ndarray]:
     """The tokens of all sentences in one list, and the offsets of the sentences."""
     if isinstance(data, (str, bytes, Mapping)) or not isinstance(data, Iterable):
         raise InputError(f"found {type(data).__name__}, expected a list of sentences, each a list of tokens")
     sentences = list(data)
-    kinds = set(map(type, sentences))
-    if any(issubclass(kind, (str, bytes, Mapping, Set)) or not issubclass(kind, Iterable) for kind in kinds):
-        i = next(
-            i
-            for i, s in enumerate(sentences)
-            if isinstance(s, (str, bytes, Mapping, Set)) or not isinstance(s, Iterable)
-        )
+    kinds, others = set(map(type, sentences)), (str, bytes, Mapping, Set)
+    if any(issubclass(kind, others) or not issubclass(kind, Iterable) for kind in kinds):
+        i = next(i for i, s in enumerate(sentences) if isinstance(s, others) or not isinstance(s, Iterable))
         raise InputError(
             f"sentence {i} is {type(sentences[i]).__name__} ({str(sentences[i])[:40]!r}), expected a list of tokens"
         )
@@ -382,14 +365,9 @@ def _refuse_tokens(tokens: list[Any], offsets: np.ndarray) -> None:
 
 def _refuse_widths(tokens: list[Any], offsets: np.ndarray) -> None:
     i = next(i for i, token in enumerate(tokens) if len(token) != len(tokens[0]) or not token)
-    raise InputError(
-        f"{place(offsets, i)} has {count(len(tokens[i]), 'column')}, expected "
-        + (
-            f"{len(tokens[0])} like the tokens before it (lists of features: Sentences.of_features)"
-            if i
-            else "at least one"
-        )
-    )
+    like = f"{len(tokens[0])} like the tokens before it (lists of features: Sentences.of_features)"
+    expected = like if i else "at least one"
+    raise InputError(f"{place(offsets, i)} has {count(len(tokens[i]), 'column')}, expected {expected}")
 
 
 def _refuse_values(columns: list[Sequence[Any]], offsets: np.ndarray) -> None:

@@ -58,7 +58,7 @@ class Atom(NamedTuple):
 
 @dataclass(frozen=True)
 class Template:
-    """Atoms joined to one feature, those of the text before those of tags. `str` gives the text that `parse` reads.
+    """Atoms joined to one feature, atoms of tags last. `str` gives the text that `parse` reads.
 
     >>> from treille.tagging import Template
     >>> str(Template.parse("tag[-1] | suffix3[0]")), Template.parse("x1[+1]").atoms
@@ -81,7 +81,7 @@ class Template:
 
     @property
     def dynamic(self) -> bool:
-        """Whether it reads tags."""
+        """Whether the template reads tags."""
         return any(atom.column == TAG for atom in self.atoms)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ def default_templates(n_columns: int) -> list[str]:
     """Templates for tokens of so many columns: a window of two tokens to each side, and the last two tags.
 
     In the window are all columns, and of the words prefixes and suffixes of 2 to 4 characters and the orthographic class.
-    Neighbours have the lower case of their words, and their columns joined with those of the token. Tokens without columns have
+    Neighbours have the lower case of their words, and their columns joined with the token's. Tokens without columns have
     the features they were given with, and the last two tags.
 
     >>> from treille.tagging import default_templates
@@ -134,15 +134,13 @@ def read_templates(path: str | os.PathLike[str]) -> list[Template]:
 
 
 def as_templates(given: Any, n_columns: int, items: bool = False) -> list[Template]:
-    """Templates as strings or `Template`, those of a file, or None for the default ones, checked against the columns."""
+    """Templates from strings, `Template` or a file, or the default ones for None, checked against the columns."""
     if given is None:
         given = default_templates(n_columns)
     elif isinstance(given, os.PathLike) or (isinstance(given, str) and os.path.isfile(given)):
         given = read_templates(given)
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise InputError(
-            f"templates are {given!r}, expected a list such as ['word[0]', 'tag[-1]'], or the path of a file"
-        )
+        raise InputError(f"templates are {given!r}, expected a list such as ['word[0]', 'tag[-1]'], or a path")
     found: list[Template] = []
     for i, each in enumerate(given):
         if not isinstance(each, (str, Template)):
@@ -213,11 +211,6 @@ def _line(text: str, place: str) -> Template:
     if far is not None:
         raise InputError(f"{place}: the offset in {text[:60]!r} is {far.offset}, expected -{REACH} to {REACH}")
     return Template._of([*atoms, *([Atom(TAG, "", 1)] if name[0] == "B" else [])], place)
-
-
-def template_texts(templates: Sequence[Template]) -> list[str]:
-    """Templates as text, for model files."""
-    return list(map(str, templates))
 
 
 def described(templates: Sequence[Template]) -> str:

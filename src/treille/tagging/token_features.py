@@ -16,8 +16,8 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.tagging.attributes import derived
-from treille.tagging.sentences import Column, Sentences, one_column
-from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates, template_texts
+from treille.tagging.sentences import Column, Sentences, check_lengths, one_column
+from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates
 
 DIRECTIONS = ("forward", "backward")
 NO_CODES, NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
@@ -41,7 +41,7 @@ class TokenRows(NamedTuple):
     n_features: int
 
     def to_csr(self) -> sp.csr_matrix:
-        """The same as a scipy matrix of ones."""
+        """The features as a scipy matrix of ones."""
         return sp.csr_matrix((np.ones(len(self.ids)), self.ids, self.indptr), (len(self.indptr) - 1, self.n_features))
 
 
@@ -73,15 +73,9 @@ class TokenFeatures:
         self.values, self.items = [list(each) for each in values], list(items)
         self.feature_templates, self.feature_codes = feature_templates, feature_codes
         sizes = [len(each) for each in self.values]
-        self.core = _core.TokenFeatures(
-            _atoms(self.templates),
-            sizes,
-            len(self.items),
-            len(self.tags),
-            direction == "backward",
-            feature_templates,
-            feature_codes,
-        )
+        counts = sizes, len(self.items), len(self.tags)
+        backward, features = direction == "backward", (feature_templates, feature_codes)
+        self.core = _core.TokenFeatures(_atoms(self.templates), *counts, backward, *features)
         self._codes = [codes_of(each) for each in self.values]
         self._item_codes = codes_of(self.items)
         self.reads_items = any(map(_reads_items, self.templates))
@@ -145,7 +139,7 @@ class TokenFeatures:
 
     @property
     def n_columns(self) -> int:
-        """How many columns the templates read."""
+        """The number of columns that the templates read."""
         return 1 + max((column for column, _ in self.attributes), default=-1)
 
     def transform(self, sentences: Any, n_jobs: int | None = None) -> TokenRows:
@@ -168,9 +162,8 @@ class TokenFeatures:
     def batch(self, sentences: Sentences) -> Any:
         """The sentences as the core reads them, with the codes of every attribute."""
         if sentences.n_tokens and len(sentences.columns) < self.n_columns:
-            raise InputError(
-                f"found tokens of {count(len(sentences.columns), 'column')}, expected {self.n_columns} as in training"
-            )
+            found = count(len(sentences.columns), "column")
+            raise InputError(f"found tokens of {found}, expected {self.n_columns} as in training")
         if sentences.n_tokens and sentences.items is None and self.reads_items:
             raise InputError("found tokens with columns, expected tokens with features as in training")
         columns = _compact_columns(sentences)
@@ -204,14 +197,13 @@ class TokenFeatures:
         kept = np.zeros(self.n_features, bool)
         kept[ids] = True
         codes = self.feature_codes[np.repeat(kept, widths)]
-        return _pruned(
-            self.templates, self.values, self.items, self.tags, self.direction, self.feature_templates[kept], codes
-        )
+        given = (self.templates, self.values, self.items, self.tags, self.direction)
+        return _pruned(*given, self.feature_templates[kept], codes)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file stores: JSON values, and arrays. `load` is the inverse."""
+        """The content of a model file: JSON values, and arrays. `load` is the inverse."""
         spec = {
-            "templates": template_texts(self.templates),
+            "templates": list(map(str, self.templates)),
             "values": self.values,
             "items": self.items,
             "tags": self.tags,
@@ -261,13 +253,12 @@ def _batch(
 ) -> Any:
     codes, offsets = (sentences.items.codes, sentences.items.offsets) if sentences.items else (NO_CODES, NO_OFFSETS)
     column_of = [column for column, _ in attributes]
-    return _core.TokenBatch(
-        [column.codes for column in columns], column_of, maps, sentences.offsets, codes, item_map, offsets
-    )
+    coded = [column.codes for column in columns]
+    return _core.TokenBatch(coded, column_of, maps, sentences.offsets, codes, item_map, offsets)
 
 
 def _compact_columns(sentences: Sentences) -> list[Column]:
-    """The columns; those of a selection without the values that no token has, where these are many."""
+    """The columns, without values that no token has where there are many of these, as in a selection."""
     columns = []
     for codes, values in sentences.columns:
         if len(values) > len(codes):
@@ -279,12 +270,8 @@ def _compact_columns(sentences: Sentences) -> list[Column]:
 
 
 def _tag_codes(tags: Sentences, sentences: Sentences | None, names: Sequence[str]) -> np.ndarray:
-    if sentences is not None and not np.array_equal(tags.offsets, sentences.offsets):
-        if len(tags) != len(sentences):
-            raise InputError(f"found {count(len(sentences), 'sentence')} and tags of {len(tags):,}")
-        lengths, others = np.diff(sentences.offsets), np.diff(tags.offsets)
-        i = int(np.flatnonzero(lengths != others)[0])
-        raise InputError(f"sentence {i} has {count(int(lengths[i]), 'token')} and {count(int(others[i]), 'tag')}")
+    if sentences is not None:
+        check_lengths(sentences, tags, "token", "tag")
     column = tags.columns[0]
     codes = align(column.values, names, unknown=-1)[column.codes] if column.values else NO_CODES
     for token in np.flatnonzero(codes < 0)[:1]:
@@ -306,9 +293,7 @@ def _pruned(
     number = {attribute: i for i, attribute in enumerate(attributes_of(templates))}
     widths = np.array([len(template.atoms) for template in templates], np.int64)[places]
     starts, codes = np.cumsum(widths) - widths, np.array(codes, np.int32)
-    at: list[list[np.ndarray]] = [
-        [] for _ in range(len(values) + 1)
-    ]  # where the codes of an attribute are; last, items
+    at: list[list[np.ndarray]] = [[] for _ in [*values, items]]  # where the codes of an attribute are
     for t, template in enumerate(templates):
         own = starts[places == t]
         for k, atom in enumerate(template.atoms):

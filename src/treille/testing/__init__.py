@@ -1,4 +1,4 @@
-"""Laws for kernels, solvers and estimators. Public: run them on your own."""
+"""Laws of kernels, solvers and estimators, as public checks for your classes."""
 
 from treille.testing.estimator_checks import check_estimator
 from treille.testing.kernel_checks import check_kernel

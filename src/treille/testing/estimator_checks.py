@@ -1,4 +1,4 @@
-"""The laws of classifiers and regressors on structured examples. (scikit-learn's own checks skip those whose X is no matrix.)"""
+"""The laws of classifiers and regressors on structured examples, which scikit-learn's checks skip since X is no matrix."""
 
 import pickle
 import tempfile
@@ -89,7 +89,7 @@ class _Case:
     decisions: np.ndarray  # predictions, for regressors
 
     def new(self, **params: Any) -> Any:
-        """An unfitted clone, with those of `params` that the estimator has."""
+        """An unfitted clone, with `params` as far as the estimator has them."""
         known = self.estimator.get_params()
         return clone(self.estimator).set_params(**{k: v for k, v in params.items() if k in known})
 
@@ -128,7 +128,7 @@ def predicts_numbers(case: _Case) -> None:
     assert found.shape == case.y.shape, f"predict has the shape {found.shape}, expected {case.y.shape}"
     assert np.isfinite(found).all(), f"the prediction of example {np.argmin(np.isfinite(found))} is no number"
     score = case.model.score(case.X, case.y)
-    assert np.isclose(score, r2_score(case.y, found)), f"score is {score}, expected that of R^2"
+    assert np.isclose(score, r2_score(case.y, found)), f"score is {score}, expected R^2"
 
 
 def fitting_again_gives_the_same_model(case: _Case) -> None:

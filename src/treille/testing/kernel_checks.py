@@ -218,28 +218,22 @@ def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
     if case.kernel.needs_features:
         return
     everyone = np.arange(len(case.batch))
-    parts = [take(case.batch, own if len(own) else everyone[:1]) for own in (everyone[k::3] for k in range(3))]
-    a, b, c = (_Part.fitted(case.kernel, part) for part in parts)
+    a, b, c = (_Part.fitted(case, own if len(own) else everyone[:1]) for own in (everyone[k::3] for k in range(3)))
     try:
-        two, merged = a + b, {"(a, b), c": (a + b) + c, "a, (b, c)": a + (b + c), "(c, a), b": (c + a) + b}
+        two, three = a + b, {"(a, b), c": (a + b) + c, "a, (b, c)": a + (b + c), "(c, a), b": (c + a) + b}
     except DependentFeaturesError:
         return
     except InputError as error:
         if not is_ours(case.kernel):  # a kernel of others need not merge
             return
         raise AssertionError(f"features of parts cannot be merged: {error}") from None
-    nothing = _Part(a.features.restrict(a.features.needed(np.empty(0, np.int64))), [])
-    for how, both in {"nothing, a": nothing + a, "a, nothing": a + nothing}.items():
-        _assert_merged(both, a.features, parts[0], how)
-    _assert_merged(two, *_fitted_on(case, everyone[everyone % 3 < 2]), "a, b")
-    whole, batch = _fitted_on(case, everyone)
-    for how, both in merged.items():
-        _assert_merged(both, whole, batch, how)
-
-
-def _fitted_on(case: _Case, ids: np.ndarray) -> tuple[FeatureMap, Batch]:
-    batch = take(case.batch, ids)
-    return case.kernel.fit_features(batch)[0], batch
+    nothing = _Part(a.features.restrict(a.features.ids_for_norms(np.empty(0, np.int64))), [])
+    _assert_merged(nothing + a, a, "nothing, a")
+    _assert_merged(a + nothing, a, "a, nothing")
+    _assert_merged(two, _Part.fitted(case, everyone[everyone % 3 < 2]), "a, b")
+    whole = _Part.fitted(case, everyone)
+    for how, merged in three.items():
+        _assert_merged(merged, whole, how)
 
 
 @dataclass(frozen=True)
@@ -250,8 +244,9 @@ class _Part:
     parts: list[tuple[Batch, FeatureMap, np.ndarray]]
 
     @classmethod
-    def fitted(cls, kernel: Kernel, batch: Batch) -> "_Part":
-        features, _ = kernel.fit_features(batch)
+    def fitted(cls, case: _Case, ids: np.ndarray) -> "_Part":
+        batch = take(case.batch, ids)
+        features, _ = case.kernel.fit_features(batch)
         return cls(features, [(batch, features, np.arange(features.n_features))])
 
     def __add__(self, other: "_Part") -> "_Part":
@@ -260,12 +255,12 @@ class _Part:
         return _Part(both, [(batch, own, new[ids]) for side, new in each for batch, own, ids in side.parts])
 
 
-def _assert_merged(merged: _Part, whole: FeatureMap, batch: Batch, how: str) -> None:
-    """The map has the features of that of the whole batch, and those of each part under its ids."""
-    features, what = merged.features, f"merged ({how})"
-    found, expected = _names(features), _names(whole)
+def _assert_merged(merged: _Part, whole: _Part, how: str) -> None:
+    """The map has the features of the whole batch, and the features of each part under its ids."""
+    features, what, batch = merged.features, f"merged ({how})", whole.parts[0][0]
+    found, expected = _names(features), _names(whole.features)
     assert sorted(found) == sorted(expected), f"{what}, the features are {sorted(found)}, expected {sorted(expected)}"
-    rows, same = features.transform(batch), whole.transform(batch)
+    rows, same = features.transform(batch), whole.features.transform(batch)
     assert_close(_by_name(rows, found), _by_name(same, expected), f"{what}, the feature (example, column)")
     assert_close(rows.diag(), same.diag(), f"{what}, k(x, x)")
     for part, own, ids in merged.parts:
@@ -273,14 +268,14 @@ def _assert_merged(merged: _Part, whole: FeatureMap, batch: Batch, how: str) -> 
 
 
 def _assert_renumbered(batch: Batch, own: FeatureMap, both: FeatureMap, ids: np.ndarray, what: str) -> None:
-    """The rows of a part, renumbered, are those of the merged map: the same entries in the columns `ids`, and no others."""
+    """The rows of a part, renumbered, are the rows of the merged map: the same entries in the columns `ids`, and no others."""
     assert len(np.unique(ids)) == len(ids), f"{what}, two features of a part have the same id"
     assert [both.name(int(id)) for id in ids] == _names(own), f"{what}, the ids of a part do not name its features"
     rows, found = own.transform(batch), both.transform(batch)
     if isinstance(rows, Rows):
         renumbered = rows.renumbered(ids, both.n_features)
         moved, norms = _csr(renumbered).toarray(), renumbered.diag()
-    else:  # those of sums are renumbered term by term
+    else:  # rows of sums are renumbered term by term
         moved, norms = np.zeros((len(batch), both.n_features)), rows.diag()
         moved[:, ids] = _csr(rows).toarray()
     assert_close(_csr(found).toarray(), moved, f"{what}, the feature of a part (example, column)", 1e-12)
@@ -360,7 +355,7 @@ def leaves_the_batch_as_it_was(case: _Case) -> None:
 
 def restricted_features_keep_their_values(case: _Case) -> None:
     features, _ = case.kernel.fit_features(case.batch)
-    ids = features.needed(np.arange(features.n_features)[1::2])
+    ids = features.ids_for_norms(np.arange(features.n_features)[1::2])
     some, whole = features.restrict(ids), features.transform(case.batch)
     assert some.n_features == len(ids), f"{some.n_features} features are left of the {len(ids)} asked for"
     rows = some.transform(case.batch)

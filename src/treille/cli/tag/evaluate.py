@@ -10,18 +10,22 @@ tasks does, and the accuracy of tags. If the tags are plain labels, such as part
 tags are taken for which most often.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from typing import Any
 
+from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
-from treille.cli.tag.scores import TagScores, compare
 from treille.data.format import visible_label
-from treille.explain.report import Source, write_report
-from treille.tagging import ChunkScores
+from treille.explain.page import Source
+from treille.explain.report import write_report
+from treille.explain.tagging import texts_of
+from treille.tagging import Sentences, chunk_scores
 
 MOST_CONFUSED = 10
+COLUMNS = ("precision", "recall", "f1", "true", "predicted", "correct")
 
 
 @options.with_options()
@@ -48,27 +52,49 @@ def run(
         source = Source(sentences.source(files), model=str(model), warnings=printer.warnings)
         write_report(tagger, X, y, report, source=source)
         printer.note(f"report written to {report}: open it in a browser")
-    printer.result({"model": str(model), "file": sentences.source(files)} | scores.as_dict())
+    printer.result({"model": str(model), "file": sentences.source(files)} | scores)
 
 
-def _print(printer: Printer, scores: TagScores) -> None:
-    printer.print(str(scores), style="bold")
-    if scores.chunks is not None:
-        _print_chunks(printer, scores.chunks)
-    elif scores.confused:
+def compare(model: Tagger, X: Sentences, y: Sentences) -> dict[str, Any]:
+    """Scores of a model on tagged sentences, as JSON values: accuracy, tags that are confused, chunks if tags mark such."""
+    predicted = model.tagged(X)
+    true, found = texts_of(y), texts_of(predicted)
+    wrong = true != found
+    counts = Counter(zip(true[wrong].tolist(), found[wrong].tolist(), strict=True))
+    pairs = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    confused = [{"true": true, "predicted": found, "tokens": n} for (true, found), n in pairs]
+    value: dict[str, Any] = {"sentences": len(X), "tokens": X.n_tokens, "accuracy": float((~wrong).sum() / X.n_tokens)}
+    value |= {"f1": None, "confused": confused}
+    if model.own_scheme_ is None:
+        return value
+    chunks = chunk_scores(y, predicted)
+    return value | _values(chunks) | {"types": {name: _values(each) for name, each in chunks.types.items()}}
+
+
+def _values(scores: Any) -> dict[str, Any]:
+    counts = {"true": scores.n_true, "predicted": scores.n_predicted, "correct": scores.n_correct}
+    return {"precision": scores.precision, "recall": scores.recall, "f1": scores.f1} | counts
+
+
+def describe(scores: dict[str, Any]) -> str:
+    """The scores of `compare` in a line."""
+    f1 = "" if scores["f1"] is None else f"F1 of chunks {scores['f1']:.4f}, "
+    right = round(scores["accuracy"] * scores["tokens"])
+    return f"{f1}accuracy {scores['accuracy']:.4f} ({right:,} of {scores['tokens']:,} tags right)"
+
+
+def _print(printer: Printer, scores: dict[str, Any]) -> None:
+    printer.print(describe(scores), style="bold")
+    if scores["f1"] is not None:
+        each = scores["types"] | {"all": {name: scores[name] for name in COLUMNS}}
+        cells = [[f"{v:,}" if isinstance(v, int) else f"{v:.4f}" for v in values.values()] for values in each.values()]
+        rows = [[visible_label(name), *row] for name, row in zip(each, cells, strict=True)]
         printer.print()
-        rows = [[visible_label(true), visible_label(found), f"{n:,}"] for true, found, n in scores.confused]
-        printer.table(["true", "predicted as", "tokens"], rows[:MOST_CONFUSED], left=2)
-
-
-def _print_chunks(printer: Printer, chunks: ChunkScores) -> None:
-    printer.print()
-    rows = [
-        [visible_label(name), *(f"{value:.4f}" for value in (each.precision, each.recall, each.f1)), *_counts(each)]
-        for name, each in [*chunks.types.items(), ("all", chunks)]
-    ]
-    printer.table(["chunk", "precision", "recall", "F1", "true", "predicted", "correct"], rows)
-
-
-def _counts(each: object) -> Sequence[str]:
-    return [f"{getattr(each, name):,}" for name in ("n_true", "n_predicted", "n_correct")]
+        printer.table(["chunk", *COLUMNS[:2], "F1", *COLUMNS[3:]], rows)
+    elif scores["confused"]:
+        printer.print()
+        pairs = scores["confused"][:MOST_CONFUSED]
+        rows = [
+            [visible_label(each["true"]), visible_label(each["predicted"]), f"{each['tokens']:,}"] for each in pairs
+        ]
+        printer.table(["true", "predicted as", "tokens"], rows, left=2)

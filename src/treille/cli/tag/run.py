@@ -15,8 +15,9 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 from treille import InputError, Tagger
 from treille.cli import options
@@ -54,8 +55,8 @@ def run(
     if STANDARD_INPUT in paths and sys.stdin is not None and sys.stdin.isatty():
         printer.note("reading standard input: one token per line, and a blank line after each sentence")
     start, tags = time.perf_counter(), list[list[str]]()
-    stream = None if printer.json and output == STANDARD_OUTPUT else _opened(output)
-    try:
+    standard: AbstractContextManager[Any] = nullcontext(None if printer.json else sys.stdout.buffer)
+    with standard if output == STANDARD_OUTPUT else open(output, "wb") as stream:
         for text, tagged in _tagged(tagger, paths, encoding):
             value["sentences"] += len(tagged)
             value["tokens"] += tagged.n_tokens
@@ -64,17 +65,10 @@ def run(
             else:
                 stream.write(text)
                 stream.flush()
-    finally:
-        if stream is not None and output != STANDARD_OUTPUT:
-            stream.close()
     took = time.perf_counter() - start
     done = f"{count(value['sentences'], 'sentence')}, {count(value['tokens'], 'token')} tagged in {seconds(took)}"
     printer.note(done + (f", written to {output}" if output != STANDARD_OUTPUT else ""))
     printer.result(value | ({"tags": tags} if stream is None else {"output": output, "seconds": took}))
-
-
-def _opened(output: str) -> BinaryIO:
-    return sys.stdout.buffer if output == STANDARD_OUTPUT else open(output, "wb")
 
 
 def _tagged(model: Tagger, paths: Sequence[str], encoding: str) -> Iterator[tuple[bytes, Sentences]]:
@@ -83,14 +77,11 @@ def _tagged(model: Tagger, paths: Sequence[str], encoding: str) -> Iterator[tupl
         ending, found = b"", False
         for X, block in sentences.blocks_for(model, path, encoding):
             tags = model.tagged(X)
-            text = _lines(tags).encode(encoding) if block is None else block.with_tags(tags)
+            lines = "".join("\n".join([*each, "", ""]) for each in tags) if block is None else ""
+            text = lines.encode(encoding) if block is None else block.with_tags(tags)
             found, ending = found or tags.n_tokens > 0, (ending + text)[-3:]
             yield text, tags
         if not found:
             raise InputError(f"{source_name(path)}: found no token, expected one per line")
         if i + 1 < len(paths) and not END_OF_SENTENCE.search(ending):
             yield b"\n" if ending.endswith(b"\n") else b"\n\n", Sentences([])
-
-
-def _lines(tags: Sentences) -> str:
-    return "".join("\n".join([*each, "", ""]) for each in tags)

@@ -5,17 +5,18 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 import typer
 
 from treille import InputError, Tagger
 from treille.cli.console import Printer
 from treille.cli.models import load_model, refuse_model
 from treille.cli.options import argument, option
-from treille.data.format import count, listed, shares, visible_label
+from treille.data.format import class_counts, count, listed, shares, visible_label
+from treille.explain.tagging import texts_of
 from treille.io.open import source_name
 from treille.tagging import SentenceBlock, Sentences, read_features, read_sentences, stream_features, stream_sentences
 
+Tagged = tuple[Sentences, Sentences]  # their tokens, and their tags
 Format = Literal["conll", "crfsuite"]
 TaggedFiles = Annotated[list[str], argument("FILE", "Tagged sentences; several files; - is standard input.")]
 TaggerFile = Annotated[Path, argument("MODEL", "A model that 'treille tag train' saved.")]
@@ -24,21 +25,22 @@ Beam = Annotated[int | None, option("N", "Sequences kept; 1 is greedy.", default
 Encoding = Annotated[str, option("NAME", "Encoding of the files, such as latin-1.")]
 
 
-def read_tagged(
-    printer: Printer, paths: Sequence[str], format: Format, column: int | None, encoding: str
-) -> tuple[Sentences, Sentences]:
+def read_tagged(printer: Printer, paths: Sequence[str], format: Format, column: int | None, encoding: str) -> Tagged:
     """The sentences of files and their tags, after notes on how they were understood."""
     parts = [_read(printer, path, format, column, encoding) for path in paths]
     X, y = Sentences.join([X for X, _ in parts]), Sentences.join([y for _, y in parts])
-    printer.note(f"{source(paths)}: {count(len(X), 'sentence')}, {count(X.n_tokens, 'token')}, {_columns(X, y)}")
-    counts = tag_counts(y)
+    if X.items is not None:
+        columns = f"{len(X.items.names):,} different features"
+    else:
+        word, tag = (" ".join(visible_label(v[codes[0]]) for codes, v in each.columns) for each in (X, y))
+        columns = f"{count(len(X.columns), 'column')} and the tag, such as {word!r} and {tag!r}"
+    printer.note(f"{source(paths)}: {count(len(X), 'sentence')}, {count(X.n_tokens, 'token')}, {columns}")
+    counts = class_counts(texts_of(y))
     printer.note(f"{count(len(counts), 'tag')}: {shares(counts)}")
     return X, y
 
 
-def read_for(
-    printer: Printer, model: Tagger, paths: Sequence[str], column: int | None, encoding: str
-) -> tuple[Sentences, Sentences]:
+def read_for(printer: Printer, model: Tagger, paths: Sequence[str], column: int | None, encoding: str) -> Tagged:
     """The sentences of files and their tags, in the format and with the columns that a model reads."""
     if model.features_.reads_items:
         return read_tagged(printer, paths, "crfsuite", column, encoding)
@@ -47,9 +49,7 @@ def read_for(
     return X, y
 
 
-def _read(
-    printer: Printer, path: str, format: Format, column: int | None, encoding: str
-) -> tuple[Sentences, Sentences]:
+def _read(printer: Printer, path: str, format: Format, column: int | None, encoding: str) -> Tagged:
     refuse_model(path)
     name = source_name(path)
     with printer.busy(f"reading {name}"):
@@ -62,7 +62,7 @@ def _read(
     return X, y
 
 
-def _separated(sentences: Sentences, column: int | None, name: str) -> tuple[Sentences, Sentences]:
+def _separated(sentences: Sentences, column: int | None, name: str) -> Tagged:
     n = len(sentences.columns)
     if not sentences.n_tokens:
         return sentences, sentences
@@ -73,25 +73,9 @@ def _separated(sentences: Sentences, column: int | None, name: str) -> tuple[Sen
     return sentences.separate(n - 1 if column is None else column - 1)
 
 
-def _columns(X: Sentences, y: Sentences) -> str:
-    """The columns, with the first token as an example."""
-    tag = visible_label(y.columns[0].values[y.columns[0].codes[0]])
-    if X.items is not None:
-        return f"{len(X.items.names):,} different features"
-    first = " ".join(visible_label(values[codes[0]]) for codes, values in X.columns)
-    return f"{count(len(X.columns), 'column')} and the tag, such as {first!r} and {tag!r}"
-
-
 def source(paths: Sequence[str]) -> str:
     """The name of files in messages."""
     return listed([source_name(path) for path in paths], 3)
-
-
-def tag_counts(y: Sentences) -> dict[str, int]:
-    """How often each tag occurs, the most frequent first."""
-    codes, values = y.columns[0]
-    counts = np.bincount(codes, minlength=len(values)).tolist()
-    return dict(sorted(zip(values, counts, strict=True), key=lambda pair: (-pair[1], pair[0])))
 
 
 def load_tagger(path: Path, data: Sequence[str], beam: int | None, jobs: int | None) -> Tagger:
@@ -105,7 +89,7 @@ def load_tagger(path: Path, data: Sequence[str], beam: int | None, jobs: int | N
 
 
 def blocks_for(model: Tagger, path: str, encoding: str) -> Iterator[tuple[Sentences, SentenceBlock | None]]:
-    """The sentences of a file that need not be tagged, in blocks as they arrive, and the text of those with columns."""
+    """Blocks of sentences of a file, as they arrive, with their text if they have columns. They need no tags."""
     if model.features_.reads_items:
         yield from ((X, None) for X, _ in stream_features(path, encoding=encoding))
         return
@@ -122,7 +106,7 @@ def first_sentences(model: Tagger, paths: Sequence[str], encoding: str, number: 
 
 
 def check_columns(model: Tagger, sentences: Sentences, name: str) -> None:
-    """Refuses tokens with fewer columns than those of the training sentences that are used."""
+    """Refuses tokens with fewer columns than the model uses."""
     found, expected = len(sentences.columns), model.features_.n_columns
     if sentences.n_tokens and found < expected:
         raise InputError(

@@ -31,11 +31,14 @@ from treille.cli.models import check_writable, describe_report, print_saved
 from treille.cli.options import command, kernel_option, option
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
-from treille.cli.tag.scores import TagScores, compare
-from treille.cli.trained import NOT_CONVERGED, check_scoring, checked, saved, warn_gap
-from treille.cli.training import fit
-from treille.data.format import listed
-from treille.explain.report import Source, write_report
+from treille.cli.tag.evaluate import compare, describe
+from treille.cli.tag.sentences import Tagged
+from treille.cli.training import NOT_CONVERGED, check_scoring, checked, fit, saved, warn_gap
+from treille.data.format import class_counts, listed
+from treille.explain.page import Source
+from treille.explain.report import write_report
+from treille.explain.tagging import texts_of
+from treille.explain.tasks import Tagging
 from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
@@ -45,8 +48,8 @@ KERNEL = option(
     "Such as 'linear()' or 'polynomial(2)', of the features of a token.",
     default="conjunctions of two features",
 )
+PAIRS = "One tag against the rest, or pairs of tags."
 SCHEME = "Scheme to learn chunks in, such as BIOES; auto or none."
-Pair = tuple[Sentences, Sentences]
 
 
 @options.with_options()
@@ -63,9 +66,7 @@ def run(
     scheme: Annotated[str, option("NAME", SCHEME)] = str(DEFAULT.scheme),
     direction: Annotated[Literal["forward", "backward"], option("NAME", "Tag forward, or backward.")] = "forward",
     beam: Annotated[int, option("N", "Sequences kept while tagging; 1 is greedy.")] = DEFAULT.beam,
-    multiclass: Annotated[
-        Literal["rest", "pairs"], option("NAME", "One tag against the rest, or pairs of tags.")
-    ] = "rest",
+    multiclass: Annotated[Literal["rest", "pairs"], option("NAME", PAIRS)] = "rest",
     tag_column: sentences.TagColumn = None,
     format: Annotated[sentences.Format, option("NAME", "conll: columns; crfsuite: features.")] = "conll",
     encoding: sentences.Encoding = "utf-8",
@@ -81,18 +82,18 @@ def run(
 ) -> None:
     """Reads, scores, trains, saves, and prints last."""
     if format == "crfsuite":
-        given.refuse(
-            ("--tag-column",), "is for columns: leave it out with --format crfsuite, where the tag comes first"
-        )
+        why = "is for columns: leave it out with --format crfsuite, where the tag comes first"
+        given.refuse(("--tag-column",), why)
     check_scoring(model, {"--holdout": holdout, "--test": test or None}, "--holdout 0.1")
     inputs = [*files, *(test or ()), *([str(templates)] if templates else [])]
     check_writable(model, "model", inputs, force)
     check_report(report, inputs, force)
     tagger = checked(
         Tagger(
-            kernel_option(kernel), templates and read_templates(templates), C, loss, tol, max_epochs, min_count,
-            None if scheme.lower() == "none" else scheme if scheme == "auto" else scheme.upper(),
-            direction, beam, multiclass, jobs or -1, seed, int(not printer.quiet),
+            kernel_option(kernel), templates and read_templates(templates), C=C, loss=loss, tol=tol, max_epochs=max_epochs,
+            min_count=min_count, scheme=None if scheme.lower() == "none" else scheme if scheme == "auto" else scheme.upper(),
+            direction=direction, beam=beam, multiclass=multiclass, n_jobs=jobs or -1, random_state=seed,
+            verbose=int(not printer.quiet),
         )
     )  # fmt: skip
     data = sentences.read_tagged(printer, files, format, tag_column, encoding)
@@ -112,42 +113,34 @@ def run(
         own, (some, tags), trained = shown or (tagger, (None, None), data)
         write_report(own, some, tags, report, trained, source)
         printer.note(f"report written to {report}: open it in a browser")
-    _print(printer, tagger, f"{scored} {how}" if scored else "", model)
+    _print(printer, tagger, f"{describe(scored)} {how}" if scored else "", model)
     printer.result(_as_dict(tagger, sentences.source(files), data, scored) | saved(model))
     if tagger.report_.status != "converged":
         raise typer.Exit(NOT_CONVERGED)
 
 
-def _hold_out(tagger: Tagger, data: Pair, part: float, seed: int) -> tuple[Tagger, Pair, Pair]:
-    """A tagger trained on the other sentences, those held out, and the others."""
-    X, y = data
-    rest, kept = ((X[rows], y[rows]) for rows in _split(len(X), part, seed))
+def _hold_out(tagger: Tagger, data: Tagged, part: float, seed: int) -> tuple[Tagger, Tagged, Tagged]:
+    """A tagger trained on the rest of the sentences, the held-out sentences, and the rest."""
+    (X, y), n = data, len(data[0])
+    if n < 2:
+        raise InputError(f"--holdout {part:g}: there is 1 sentence, expected at least two")
+    order, size = np.random.default_rng(seed).permutation(n), min(max(round(n * part), 1), n - 1)
+    rest, kept = ((X[rows], y[rows]) for rows in (np.sort(order[size:]), np.sort(order[:size])))
     return fit(clone(tagger), *rest), kept, rest
 
 
-def _split(n: int, part: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sentences to train on, and those held out."""
-    if n < 2:
-        raise InputError(f"--holdout {part:g}: there is 1 sentence, expected at least two")
-    order = np.random.default_rng(seed).permutation(n)
-    held_out = min(max(round(n * part), 1), n - 1)
-    return np.sort(order[held_out:]), np.sort(order[:held_out])
-
-
 def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
-    """Where most tags look like those of chunks, and are taken as plain labels."""
+    """Warns if most tags look like chunk tags but are taken as plain labels."""
     if tagger.own_scheme_ is not None or tagger.scheme is None:
         return
-    counts = sentences.tag_counts(y)
+    tags = texts_of(y)
+    counts = class_counts(tags)
     others = [tag for tag in counts if not is_chunk_tag(tag)]
-    if (
-        not any("-" in tag and is_chunk_tag(tag) for tag in counts)
-        or 2 * sum(map(counts.__getitem__, others)) > y.n_tokens
-    ):
+    are_chunks = any("-" in tag and tag not in others for tag in counts)
+    if not are_chunks or 2 * sum(counts[tag] for tag in others) > len(tags):
         return
     if others:
-        codes, values = y.columns[0]
-        place = y.place(int(np.flatnonzero(codes == values.index(others[0]))[0]))
+        place = y.place(int(np.flatnonzero(tags == others[0])[0]))
         reason = f"the tag {others[0]!r} is not one of a chunk ({place})"
     else:
         reason = "there is no scheme in which all sequences of tags are legal (treille.tagging.repair makes them so)"
@@ -155,7 +148,7 @@ def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
 
 
 def _print(printer: Printer, tagger: Tagger, score: str, model: Path | None) -> None:
-    plan, report, task = tagger.plan_, tagger.report_, tagger.task()
+    plan, report, task = tagger.plan_, tagger.report_, Tagging(tagger)
     printer.field("tags", f"{listed(tagger.tags_, 10)}: {task.scheme}")
     printer.field("features", task.token_features)
     printer.field("kernel", f"{format_kernel(plan.kernel)}, {plan.kernel_why}")
@@ -169,18 +162,18 @@ def _print(printer: Printer, tagger: Tagger, score: str, model: Path | None) -> 
     print_saved(printer, model, command("tag", "run", model, "FILE"), command("tag", "evaluate", model, "FILE"))
 
 
-def _as_dict(tagger: Tagger, source: str, data: Pair, scored: TagScores | None) -> dict[str, Any]:
+def _as_dict(tagger: Tagger, source: str, data: Tagged, scored: dict[str, Any] | None) -> dict[str, Any]:
     X, y = data
     return {
         "file": source,
         "sentences": len(X),
         "tokens": X.n_tokens,
         "columns": len(X.columns),
-        "tags": sentences.tag_counts(y),
+        "tags": class_counts(texts_of(y)),
         "scheme": tagger.own_scheme_,
         "kernel": format_kernel(tagger.plan_.kernel),
         "templates": [str(template) for template in tagger.features_.templates],
         "features": tagger.features_.n_features,
         "report": tagger.report_.as_dict(),
-        "score": scored and scored.as_dict(),
+        "score": scored,
     }

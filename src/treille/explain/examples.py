@@ -1,7 +1,5 @@
 """Names of labels, and some of the examples of any container."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
