@@ -20,7 +20,8 @@ void bind_finite_newton(nb::module_& m) {
       [](VectorsIn rows, const TargetsIn& targets, In<double> start, double bias, double tol, std::int64_t max_epochs, int threads,
          nb::object poll) {
         const FiniteNewtonOptions options{bias, tol, max_epochs, threads};
-        return solve(rows, targets.n_problems(), true, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+        auto solved = []<class R>(const R& rows, auto&& use) { use(static_cast<const AnyVectorRows&>(VectorRowsAs<R>(rows))); };
+        return solve(rows, targets.n_problems(), true, poll, solved, [&](const AnyVectorRows& rows, const Poll& poll, auto&& keep) {
           targets.with_own_losses(
               [&](auto&& loss_of) { newton_problems(rows, targets.n_problems(), loss_of, view(start), options, poll, keep); });
         });

@@ -6,12 +6,13 @@
 
 #include <functional>
 #include <memory>
-#include <stdexcept>
+#include <type_traits>
 
 #include "arrays.hpp"
 #include "solve/squared_l1.hpp"
 #include "solve/watch.hpp"
 #include "solver_poll.hpp"
+#include "targets.hpp"
 
 using namespace nb::literals;
 
@@ -24,13 +25,6 @@ struct SquaredL1Answer {
   std::int64_t epochs;
   std::string status;
 };
-
-L1Loss loss_of(const std::string& name) {
-  if (name == "hinge") return L1Loss::hinge;
-  if (name == "squared_hinge") return L1Loss::squared_hinge;
-  if (name == "squared_error") return L1Loss::squared_error;
-  throw std::invalid_argument("unknown loss");
-}
 
 }  // namespace
 
@@ -62,30 +56,31 @@ void bind_kernel_learning(nb::module_& m) {
 
   m.def(
       "squared_l1",
-      [](const Columns& columns, std::vector<In<double>> y, In<double> C, const std::string& loss, double trace, bool has_bias,
-         double ridge, double tol, std::int64_t max_epochs, std::vector<In<double>> u, In<double> intercepts, std::vector<In<double>> beta,
-         int threads, nb::object poll) {
-        const std::size_t K = y.size();
+      [](const Columns& columns, const TargetsIn& targets, double trace, bool has_bias, double ridge, double tol, std::int64_t max_epochs,
+         std::vector<In<double>> u, In<double> intercepts, std::vector<In<double>> beta, int threads, nb::object poll) {
+        const std::size_t K = targets.n_problems();
         const int inside = K == 1 ? threads : 1;
-        const SquaredL1Options options{loss_of(loss), trace, has_bias, ridge, tol, max_epochs, inside};
+        const SquaredL1Options options{trace, has_bias, ridge, tol, max_epochs, inside};
         std::vector<SquaredL1Solution> solutions(K);
-        PythonPoll polled(std::move(poll));
-        {
-          nb::gil_scoped_release release;
+        watched(std::move(poll), [&](PythonPoll& polled) {
           solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
-            SquaredL1 solver(columns, view(y[k]), view(C), options, monitor);
-            solutions[k] = u.empty() ? solver.solve({}, 0.0, {}) : solver.solve(view(u[k]), intercepts.data()[k], view(beta[k]));
+            targets.with_own_losses([&](auto&& loss_of) {
+              if constexpr (!std::is_same_v<decltype(loss_of(k)), LogisticLoss>) {
+                SquaredL1 solver(columns, loss_of(k), options, monitor);
+                solutions[k] = u.empty() ? solver.solve({}, 0.0, {}) : solver.solve(view(u[k]), intercepts.data()[k], view(beta[k]));
+              }
+            });
           });
-        }
-        polled.raise();
+        });
         std::vector<SquaredL1Answer> answers;
         for (auto& s : solutions)
           answers.push_back({give(s.u), give(s.beta), give(s.scores), s.b, s.primal, s.dual, s.epochs, name(s.status)});
         return answers;
       },
-      "columns"_a, "y"_a, "C"_a, "loss"_a, "trace"_a, "has_bias"_a, "ridge"_a, "tol"_a, "max_epochs"_a, "u"_a, "intercepts"_a, "beta"_a,
-      "threads"_a, "poll"_a,
-      "min |u|_1^2 / (2 trace) + ridge b^2 / 2 + sum_i C_i loss(y_i, (U u)_i + b), once for each of `y`, from u, intercepts and beta on if "
+      "columns"_a, "targets"_a, "trace"_a, "has_bias"_a, "ridge"_a, "tol"_a, "max_epochs"_a, "u"_a, "intercepts"_a, "beta"_a, "threads"_a,
+      "poll"_a,
+      "min |u|_1^2 / (2 trace) + ridge b^2 / 2 + sum_i C_i loss(y_i, (U u)_i + b), once for each problem of `targets`, from u, intercepts "
+      "and beta on if "
       "these are not empty; poll as in dual_cd.");
 }
 

@@ -1,10 +1,7 @@
 // core/solve/part_cd.hpp for Python: problems whose examples are in several parts.
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -16,50 +13,14 @@
 
 #include "features/renumbering.hpp"
 #include "parallel.hpp"
-#include "rows.hpp"
 #include "solve/part_cd.hpp"
-#include "solve/problems.hpp"
-#include "solver_poll.hpp"
+#include "solver_rows.hpp"
 #include "targets.hpp"
 
 using namespace nb::literals;
 
 namespace treille {
 namespace {
-
-struct PartRowsIn {
-  std::vector<std::vector<CodedIn>> segments;
-  std::size_t n_features = 0, n_rows = 0;
-
-  explicit PartRowsIn(std::vector<std::vector<CodedIn>> given) : segments(std::move(given)) {
-    if (segments.empty() || segments.front().empty()) throw std::invalid_argument("rows have at least one segment of one term");
-    for (const CodedIn& term : segments.front()) n_features += term.n_features;
-    for (const auto& terms : segments) {
-      n_rows += terms.front().size();
-      std::size_t columns = 0;
-      for (const CodedIn& term : terms) {
-        columns += term.n_features;
-        if (term.size() != terms.front().size()) throw std::length_error("the terms of a segment have different numbers of rows");
-      }
-      if (columns != n_features) throw std::length_error("the segments have different numbers of features");
-    }
-  }
-  std::size_t size() const { return n_rows; }
-
-  PartRows rows() const {
-    std::vector<PartRows::Segment> all;
-    for (const auto& terms : segments) {
-      PartRows::Segment& each = all.emplace_back();
-      std::size_t first = 0;
-      for (const CodedIn& term : terms) {
-        const auto weights = term.column_weights ? view(*term.column_weights) : std::span<const double>();
-        with_words(term, [&](const auto& data) { each.push_back({data, weights, first, term.n_features}); });
-        first += term.n_features;
-      }
-    }
-    return PartRows(std::move(all));
-  }
-};
 
 // work(k, loss) for every problem, with the GIL released and problems shared out among threads.
 template <class Work>
@@ -79,51 +40,11 @@ void check(const PartRowsIn& rows, std::size_t K, std::size_t w, std::size_t b, 
   if (w != K * rows.n_features || b != K || alpha != K * rows.size()) throw std::length_error("the weights do not fit the rows");
 }
 
-bool all_zero(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return v == 0; });
-}
-
 }  // namespace
 
 void bind_parts(nb::module_& m) {
   nb::class_<PartRowsIn>(m, "PartRows", "Rows of one part of a data set: segments of coded rows, each of one or more terms.")
       .def(nb::init<std::vector<std::vector<CodedIn>>>(), "segments"_a);
-
-  m.def(
-      "solve_part",
-      [](const PartRowsIn& in, const TargetsIn& targets, double bias, double tol, std::int64_t max_epochs, std::uint64_t seed,
-         InOut<double> w, InOut<double> b, In<double> losses, InOut<double> alpha, int threads, nb::object poll) {
-        const std::size_t K = targets.n_problems(), F = in.n_features, n = in.size();
-        check(in, K, w.size(), b.size(), alpha.size());
-        if (losses.size() != K) throw std::length_error("expected the losses of the other examples in each problem");
-        const PartRows rows = in.rows();
-        PythonPoll polled(std::move(poll));
-        std::vector<std::pair<std::string, std::int64_t>> ends(K);
-        {
-          nb::gil_scoped_release release;
-          const PageReuse reuse;
-          solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
-            const std::span<double> own(w.data() + k * F, F), variables(alpha.data() + k * n, n);
-            const Others<std::vector<double>> others{{own.begin(), own.end()}, b.data()[k], losses.data()[k]};
-            const bool alone = others.b == 0 && others.losses == 0 && all_zero(own);  // there are no other examples
-            const std::span<const double> start = all_zero(variables) ? std::span<const double>{} : variables;
-            const DualCDOptions options{bias, tol, max_epochs, true, false, seed + k};
-            targets.with_own_losses([&](auto&& loss_of) {
-              const auto solution = solve_problem(rows, loss_of(k), options, start, monitor, alone ? nullptr : &others);
-              std::copy(solution.w.begin(), solution.w.end(), own.begin());
-              std::copy(solution.alpha.begin(), solution.alpha.end(), variables.begin());
-              b.data()[k] = solution.b;
-              ends[k] = {name(solution.status), solution.epochs};
-            });
-          });
-        }
-        polled.raise();
-        return ends;
-      },
-      "rows"_a, "targets"_a, "bias"_a, "tol"_a, "max_epochs"_a, "seed"_a, "w"_a, "b"_a, "losses"_a, "alpha"_a, "threads"_a, "poll"_a,
-      "Dual coordinate descent on a part from alpha on, until the gap is `tol` of the primal value of all examples. w and b: the share of "
-      "the examples that are not in the part, replaced by those of all; losses: of these examples. poll as in dual_cd. Returns how each "
-      "problem ended, and after how many epochs.");
 
   m.def(
       "improve_part",
@@ -143,8 +64,7 @@ void bind_parts(nb::module_& m) {
       },
       "rows"_a, "targets"_a, "bias"_a, "sweeps"_a, "enough"_a, "seed"_a, "w"_a, "b"_a, "alpha"_a, "n_counted"_a, "free"_a, "threads"_a,
       "Dual coordinate descent on the free examples of one part; changes w, b and alpha, and leaves those free that are not held at a "
-      "bound. "
-      "Returns the terms of the gap that the first sweep met of the first n_counted examples, for each problem.");
+      "bound. Returns the terms of the gap that the first sweep met of the first n_counted examples, for each problem.");
   m.def(
       "measure_part",
       [](const PartRowsIn& in, const TargetsIn& targets, double bias, In<double> w, In<double> b, In<double> alpha, InOut<double> sum_w,

@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "features/any_rows.hpp"
 #include "solve/fold_paths.hpp"
 #include "solve/planes.hpp"
 #include "solve/problems.hpp"
@@ -24,57 +25,31 @@ using namespace nb::literals;
 namespace treille {
 namespace {
 
-struct SMOArrays {
-  In<std::int64_t> examples;
-  In<double> y, p, C, d, start;  // for each problem, a number per variable
-  double intercept;
-};
-
-template <GramRows R>
-Answers solve_smo(R& rows, In<double> diagonal, const SMOArrays& arrays, const SMOOptions& options, int threads, PythonPoll& polled) {
-  const std::size_t n = arrays.examples.size(), K = n > 0 ? arrays.y.size() / n : 0;
-  Answers answers(K, n, 0);
-  try {
-    nb::gil_scoped_release release;
-    solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
-      auto part = [&](const In<double>& array) { return view(array).subspan(k * n, n); };
-      const SMOProblem problem{view(arrays.examples), part(arrays.y),     part(arrays.p),  part(arrays.C),
-                               part(arrays.d),        part(arrays.start), arrays.intercept};
-      answers.keep(k, SMO<R>(rows, view(diagonal), problem, options, monitor).solve());
-    });
-  } catch (...) {
-    if (!polled.failed()) throw;
-  }
-  polled.raise();
-  return answers;
-}
-
-// Representations that exist to be compared are left out.
-using PathRowsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const ConjunctionRowsIn*>;
 using PathsOut = std::tuple<Out<double>, Out<double>, Out<double>, Out<std::int64_t>>;
 
-PathsOut solve_folds(const PathRowsIn& in, const std::vector<const TargetsIn*>& targets, const Folds& folds, const DualCDOptions& options,
+PathsOut solve_folds(const FormsIn& in, const std::vector<const TargetsIn*>& targets, const Folds& folds, const DualCDOptions& options,
                      int threads, nb::object poll) {
   const std::size_t K = targets.front()->n_problems();
   FoldAnswers answers(folds, K);
-  PythonPoll polled(std::move(poll));
-  {
-    nb::gil_scoped_release release;
-    const PageReuse reuse;
+  watched(std::move(poll), [&](PythonPoll& polled) {
     auto solve_on = [&](const auto& rows) {
       targets.front()->with_losses([&](auto&& first) {
         auto loss_of = [&](std::size_t f, std::size_t k, std::span<const double> C) { return first(*targets[f], k, C); };
         solve_fold_paths(rows, folds, K, loss_of, options, threads, std::ref(polled), answers);
       });
     };
-    std::visit([&](const auto* rows) { with_rows(*rows, solve_on); }, in);
-  }
-  polled.raise();
+    std::visit([&](const auto* given) { with_rows(*given, [&](const auto& rows) { with_solved_rows(rows, false, solve_on); }); }, in);
+  });
   return {give(std::move(answers.outputs)), give(std::move(answers.relative_gaps)), give(std::move(answers.seconds)),
           give(std::move(answers.epochs))};
 }
 
 }  // namespace
+
+void with_any_rows(const FormsIn& in, const std::function<void(const AnyRows&)>& use) {
+  auto solve_on = [&]<class R>(const R& rows) { use(RowsAs<R>(rows)); };
+  std::visit([&](const auto* given) { with_rows(*given, solve_on); }, in);
+}
 
 void bind_solve(nb::module_& m) {
   nb::class_<Answers>(m, "Answers", "One column, row or entry per problem; no weights where there are no features.")
@@ -125,9 +100,10 @@ void bind_solve(nb::module_& m) {
       "dual_cd",
       [](FormsIn rows, const TargetsIn& targets, In<double> start, const DualCDOptions& options, int threads, bool weights,
          nb::object poll) {
-        return solve(rows, targets.n_problems(), weights, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
-          targets.with_own_losses(
-              [&](auto&& loss_of) { solve_problems(rows, targets.n_problems(), loss_of, view(start), options, threads, poll, keep); });
+        const std::size_t K = targets.n_problems();
+        auto solved = [&](const auto& rows, auto&& use) { with_solved_rows(rows, K == 1 && threads > 1, use); };
+        return solve(rows, K, weights, poll, solved, [&](const auto& rows, const Poll& poll, auto&& keep) {
+          targets.with_own_losses([&](auto&& loss_of) { solve_problems(rows, K, loss_of, view(start), options, threads, poll, keep); });
         });
       },
       "rows"_a, "targets"_a, "start"_a, "options"_a, "threads"_a, "weights"_a, "poll"_a,
@@ -135,7 +111,7 @@ void bind_solve(nb::module_& m) {
       "features are asked for.");
   m.def(
       "dual_cd_folds",
-      [](PathRowsIn rows, std::vector<const TargetsIn*> targets, In<std::int64_t> begin, In<std::int64_t> held_out, In<double> Cs,
+      [](FormsIn rows, std::vector<const TargetsIn*> targets, In<std::int64_t> begin, In<std::int64_t> held_out, In<double> Cs,
          const DualCDOptions& options, int threads, nb::object poll) {
         std::vector<std::span<const double>> weights;
         for (const TargetsIn* each : targets) weights.push_back(view(each->C));
@@ -146,33 +122,28 @@ void bind_solve(nb::module_& m) {
       "those of each fold, with the weights for C = 1, 0 for what it holds out; poll as in dual_cd, with paths for problems.");
 
   m.def(
-      "smo_stored",
-      [](In<double> matrix, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C, In<double> d,
+      "smo",
+      [](const GramIn& in, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C, In<double> d,
          In<double> start, double intercept, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking, int threads,
          nb::object poll) {
-        const StoredGram rows(view(matrix), diagonal.size());
-        PythonPoll polled(std::move(poll));
-        return solve_smo(rows, diagonal, {examples, y, p, C, d, start, intercept}, {tol, violation_stop, max_epochs, shrinking}, threads,
-                         polled);
+        const std::size_t n = examples.size(), K = n > 0 ? y.size() / n : 0;
+        const SMOOptions options{tol, violation_stop, max_epochs, shrinking};
+        Answers answers(K, n, 0);
+        watched(std::move(poll), [&](PythonPoll& polled) {
+          with_gram(in, diagonal.size(), polled, [&](GramRows& rows) {
+            solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
+              auto own = [&](const In<double>& array) { return view(array).subspan(k * n, n); };
+              const SMOProblem problem{view(examples), own(y), own(p), own(C), own(d), own(start), intercept};
+              answers.keep(k, SMO(rows, view(diagonal), problem, options, monitor).solve());
+            });
+          });
+        });
+        return answers;
       },
-      "matrix"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "intercept"_a, "tol"_a, "violation_stop"_a,
+      "rows"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "intercept"_a, "tol"_a, "violation_stop"_a,
       "max_epochs"_a, "shrinking"_a, "threads"_a, "poll"_a,
       "min 1/2 a'Qa + p'a, 0 <= a <= C, y'a fixed if intercept is infinite, Q_ij = y_i y_j K[e_i, e_j] + d_i [i = j], once for each row of "
-      "y, p, C, d and start.");
-  m.def(
-      "smo_cached",
-      [](nb::object row, std::size_t cache_bytes, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C,
-         In<double> d, In<double> start, double intercept, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking,
-         int threads, nb::object poll) {
-        PythonPoll polled(std::move(poll));
-        const std::size_t n = diagonal.size();
-        CachedGram rows(n, cache_bytes, python_rows(std::move(row), n, polled));
-        return solve_smo(rows, diagonal, {examples, y, p, C, d, start, intercept}, {tol, violation_stop, max_epochs, shrinking}, threads,
-                         polled);
-      },
-      "row"_a, "cache_bytes"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "intercept"_a, "tol"_a,
-      "violation_stop"_a, "max_epochs"_a, "shrinking"_a, "threads"_a, "poll"_a,
-      "The same with rows asked for by row(i), and kept in a cache of so many bytes.");
+      "y, p, C, d and start. `rows`: the matrix K row by row, or a function row(i) and how many bytes of rows to keep.");
 
   m.def(
       "mix_planes",

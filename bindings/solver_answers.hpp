@@ -32,24 +32,21 @@ struct Answers {
   }
 };
 
-// `run(rows, poll, keep)` solves K problems on the rows. Weights are left out where `weights` is false.
-template <class Given, class Run>
-Answers solve(const Given& in, std::size_t K, bool weights, const nb::object& poll, Run&& run) {
+// `run(rows, poll, keep)` solves K problems on the rows, which `solved(rows, use)` turns into what the solver is compiled for. Weights are
+// left out where `weights` is false.
+template <class Given, class Solved, class Run>
+Answers solve(const Given& in, std::size_t K, bool weights, const nb::object& poll, Solved&& solved, Run&& run) {
   const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), n_features(*rows)); }, in);
   Answers answers(K, n, weights ? F : 0);
-  PythonPoll polled(poll);
-  {
-    nb::gil_scoped_release release;
-    const PageReuse reuse;
+  watched(poll, [&](PythonPoll& polled) {
     auto solve_on = [&](const auto& rows) {
       run(rows, std::ref(polled), [&](std::size_t k, auto&& solution) {
         if (weights) rows.write_weights(solution.w, answers.weights.data() + k, K);
         answers.keep(k, solution);
       });
     };
-    std::visit([&](const auto* rows) { with_rows(*rows, solve_on); }, in);
-  }
-  polled.raise();
+    std::visit([&](const auto* given) { with_rows(*given, [&](const auto& rows) { solved(rows, solve_on); }); }, in);
+  });
   return answers;
 }
 

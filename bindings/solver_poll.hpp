@@ -1,7 +1,9 @@
 #pragma once
-// What bindings of solvers share: Python's poll for their threads, and the names of outcomes.
+// What bindings of solvers share: Python's poll for their threads, kernel matrices, and the names of outcomes.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/variant.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,8 +11,10 @@
 #include <exception>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 #include "arrays.hpp"
+#include "solve/gram_rows.hpp"
 #include "solve/monitor.hpp"
 
 namespace nb = nanobind;
@@ -50,15 +54,40 @@ class PythonPoll {
   std::atomic<bool> failed_{false};
 };
 
-// Rows of a kernel matrix of n examples, asked for by row(i), for the threads of a solver: how a CachedGram fills them in.
-inline auto python_rows(nb::object row, std::size_t n, const PythonPoll& polled) {
-  return [row = std::move(row), n, &polled](std::size_t i, double* out) {
+// work(poll) with the GIL released. What Python's poll raised comes first.
+template <class Work>
+void watched(nb::object poll, Work&& work) {
+  PythonPoll polled(std::move(poll));
+  try {
+    nb::gil_scoped_release release;
+    const PageReuse reuse;
+    work(polled);
+  } catch (...) {
+    if (!polled.failed()) throw;
+  }
+  polled.raise();
+}
+
+// A kernel matrix, or row(i) and the bytes of a cache for its rows.
+using GramIn = std::variant<In<double>, std::pair<nb::object, std::size_t>>;
+
+// use(rows) for the matrix of n examples.
+template <class Use>
+void with_gram(const GramIn& in, std::size_t n, const PythonPoll& polled, Use&& use) {
+  if (const auto* matrix = std::get_if<In<double>>(&in)) {
+    if (matrix->size() != n * n) throw std::length_error("the kernel matrix is not that of the examples");
+    StoredGram rows(view(*matrix), n);
+    return use(rows);
+  }
+  const auto& [row, cache_bytes] = std::get<1>(in);
+  CachedGram rows(n, cache_bytes, [&](std::size_t i, double* out) {
     if (polled.failed()) throw std::runtime_error("stopped");  // so that Ctrl-C need not wait for more rows
     nb::gil_scoped_acquire acquire;
     const auto values = nb::cast<In<double>>(row(i));
     if (values.size() != n) throw std::length_error("a row of the kernel matrix has the wrong length");
     std::copy_n(values.data(), n, out);
-  };
+  });
+  use(rows);
 }
 
 }  // namespace treille

@@ -4,14 +4,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <variant>
 #include <vector>
 
 #include "conjunction_rows.hpp"
+#include "features/any_rows.hpp"
 #include "features/concatenated_rows.hpp"
-#include "features/rows.hpp"
+#include "features/part_rows.hpp"
 #include "representations/automaton_rows.hpp"
 #include "representations/naive_rows.hpp"
 #include "representations/trie_rows.hpp"
@@ -69,9 +71,44 @@ struct PartsIn {
   }
 };
 
+// Segments of rows, each of one or more terms: see core/features/part_rows.hpp.
+struct PartRowsIn {
+  std::vector<std::vector<CodedIn>> segments;
+  std::size_t n_features = 0, n_rows = 0;
+
+  explicit PartRowsIn(std::vector<std::vector<CodedIn>> given) : segments(std::move(given)) {
+    if (segments.empty() || segments.front().empty()) throw std::invalid_argument("rows have at least one segment of one term");
+    for (const CodedIn& term : segments.front()) n_features += term.n_features;
+    for (const auto& terms : segments) {
+      n_rows += terms.front().size();
+      std::size_t columns = 0;
+      for (const CodedIn& term : terms) {
+        columns += term.n_features;
+        if (term.size() != terms.front().size()) throw std::length_error("the terms of a segment have different numbers of rows");
+      }
+      if (columns != n_features) throw std::length_error("the segments have different numbers of features");
+    }
+  }
+  std::size_t size() const { return n_rows; }
+
+  PartRows rows() const {
+    std::vector<PartRows::Segment> all;
+    for (const auto& terms : segments) {
+      PartRows::Segment& each = all.emplace_back();
+      std::size_t first = 0;
+      for (const CodedIn& term : terms) {
+        const auto weights = term.column_weights ? view(*term.column_weights) : std::span<const double>();
+        with_words(term, [&](const auto& data) { each.push_back({data, weights, first, term.n_features}); });
+        first += term.n_features;
+      }
+    }
+    return PartRows(std::move(all));
+  }
+};
+
 // The rows with W' in one of its representations.
-using FormsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*,
-                             const AutomatonRows*, const ConjunctionRowsIn*>;
+using FormsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const PartRowsIn*, const NaiveRows*,
+                             const TrieRows*, const AutomatonRows*, const ConjunctionRowsIn*>;
 // Those whose weights are vectors.
 using VectorsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*>;
 
@@ -103,10 +140,18 @@ void with_rows(const PartsIn& in, Use&& use) {
   use(Parts(std::move(parts)));
 }
 
+template <class Use>
+void with_rows(const PartRowsIn& in, Use&& use) {
+  use(in.rows());
+}
+
 template <FeatureRows R, class Use>
 void with_rows(const R& rows, Use&& use) {
   use(rows);
 }
+
+// The same with the rows of any form behind one type.
+void with_any_rows(const FormsIn& in, const std::function<void(const AnyRows&)>& use);
 
 template <class R>
 std::size_t n_features(const R& rows) {

@@ -52,19 +52,9 @@ class ConjunctionRows {
     const auto step = a * scale_[i];
     const double* const values = values_.data();
     const auto row = read(i, w.row);
-    double* const weights = w.values.data();
-    // The ids of a row differ, so four reads may go before four writes.
-    const std::uint64_t *e = row.data(), *const stop = e + row.size();
-    for (; e + 4 <= stop; e += 4) {
-      double &w0 = weights[e[0] >> 8], &w1 = weights[e[1] >> 8], &w2 = weights[e[2] >> 8], &w3 = weights[e[3] >> 8];
-      const double s0 = w0 + step * values[e[0] & 255], s1 = w1 + step * values[e[1] & 255];
-      const double s2 = w2 + step * values[e[2] & 255], s3 = w3 + step * values[e[3] & 255];
-      w0 = s0;
-      w1 = s1;
-      w2 = s2;
-      w3 = s3;
-    }
-    for (; e < stop; ++e) weights[*e >> 8] += step * values[*e & 255];
+    scatter(
+        row.data(), row.data() + row.size(), w.values.data(), [](std::uint64_t entry) { return entry >> 8; },
+        [=](std::uint64_t entry) { return step * values[entry & 255]; });
   }
 
   void prefetch(std::size_t i) const { request(rows_.row(i).data()); }
@@ -133,16 +123,9 @@ class ConjunctionRows {
   double value(std::uint64_t entry) const { return values_[entry & 255]; }
 
   double dot(std::span<const std::uint64_t> row, const double* w, std::size_t stride) const {
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    const std::uint64_t *e = row.data(), *const stop = e + row.size();
-    for (; e + 4 <= stop; e += 4) {
-      s0 += value(e[0]) * w[(e[0] >> 8) * stride];
-      s1 += value(e[1]) * w[(e[1] >> 8) * stride];
-      s2 += value(e[2]) * w[(e[2] >> 8) * stride];
-      s3 += value(e[3]) * w[(e[3] >> 8) * stride];
-    }
-    for (; e < stop; ++e) s0 += value(*e) * w[(*e >> 8) * stride];
-    return (s0 + s1) + (s2 + s3);
+    return gather(
+        row.data(), row.data() + row.size(), w, [=](std::uint64_t entry) { return (entry >> 8) * stride; },
+        [this](std::uint64_t entry) { return value(entry); });
   }
 
   const ConjunctionFeatures& features_;

@@ -18,6 +18,36 @@
 
 namespace treille {
 
+// The sum of value(entry) * weights[id(entry)] over [e, stop). Four sums, which the compiler may not make of one.
+template <class Entry, class Id, class Value>
+double gather(const Entry* e, const Entry* stop, const double* weights, Id&& id, Value&& value) {
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  for (; e + 4 <= stop; e += 4) {
+    s0 += value(e[0]) * weights[id(e[0])];
+    s1 += value(e[1]) * weights[id(e[1])];
+    s2 += value(e[2]) * weights[id(e[2])];
+    s3 += value(e[3]) * weights[id(e[3])];
+  }
+  for (; e < stop; ++e) s0 += value(*e) * weights[id(*e)];
+  return (s0 + s1) + (s2 + s3);
+}
+
+// weights[id(entry)] += change(entry) over [e, stop). The ids of a row differ, so four reads may go before four writes: the compiler, which
+// cannot know, would wait for each.
+template <class Entry, class Id, class Change>
+void scatter(const Entry* e, const Entry* stop, double* weights, Id&& id, Change&& change) {
+  for (; e + 4 <= stop; e += 4) {
+    double &w0 = weights[id(e[0])], &w1 = weights[id(e[1])], &w2 = weights[id(e[2])], &w3 = weights[id(e[3])];
+    const double s0 = w0 + change(e[0]), s1 = w1 + change(e[1]);
+    const double s2 = w2 + change(e[2]), s3 = w3 + change(e[3]);
+    w0 = s0;
+    w1 = s1;
+    w2 = s2;
+    w3 = s3;
+  }
+  for (; e < stop; ++e) weights[id(*e)] += change(*e);
+}
+
 // Does not own its arrays. Row i is entries[indptr[i] .. indptr[i + 1]); the ids of a row rise.
 template <class Word>
 struct CodedRowsView {
@@ -36,6 +66,19 @@ struct CodedRowsView {
   std::size_t id(Word entry) const { return static_cast<std::size_t>(entry >> code_bits); }
   std::size_t code(Word entry) const { return static_cast<std::size_t>(entry & ((Word{1} << code_bits) - 1)); }
   double value(Word entry) const { return codebook[code(entry)]; }  // without the scale of its row
+  double dot(const Word* e, const Word* stop, const double* weights) const {
+    return gather(e, stop, weights, [this](Word entry) { return id(entry); }, [this](Word entry) { return value(entry); });
+  }
+  template <class Change>
+  void add(const Word* e, const Word* stop, double* weights, Change&& change) const {
+    scatter(e, stop, weights, [this](Word entry) { return id(entry); }, change);
+  }
+  // Requests the start of the entries while others are read: the hardware follows a row once begun, but cannot guess the next.
+  static void prefetch(const Word* e, const Word* stop) {
+    const char* first = reinterpret_cast<const char*>(e);
+    const char* last = std::min(reinterpret_cast<const char*>(stop), first + 1024);
+    for (; first < last; first += 64) request(first);
+  }
   // The entries of row i whose ids are in [first, last).
   std::span<const Word> between(std::size_t i, std::size_t first, std::size_t last) const {
     auto before = [&](const Word* from, std::size_t cut) {

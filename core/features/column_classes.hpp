@@ -22,6 +22,7 @@
 #include "features/row_builder.hpp"
 #include "memory.hpp"
 #include "parallel.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 
@@ -110,20 +111,14 @@ class ClassFinder {
   // Classes by hash and number of holders, numbered by their first feature.
   void group() {
     out_.of.assign(data_.n_features, 0);
-    Array<std::uint32_t> slots(std::bit_ceil(2 * data_.n_shared + 2), kNone);
-    const int shift = 64 - std::countr_zero(slots.size());
+    TagIndex index("classes of features");
     for (std::size_t z = 0; z < data_.n_shared; ++z) {
       const Column& own = columns_[z];
-      std::size_t slot = spread(own.hash) >> shift;
-      for (; slots[slot] != kNone; slot = (slot + 1) & (slots.size() - 1)) {
-        const Column& other = columns_[leader_[slots[slot]]];
-        if (other.hash == own.hash && other.holders == own.holders) break;
-      }
-      if (slots[slot] == kNone) {
-        slots[slot] = static_cast<std::uint32_t>(leader_.size());
-        leader_.push_back(static_cast<std::uint32_t>(z));
-      }
-      out_.of[z] = slots[slot];
+      auto same = [&](std::uint32_t c) {
+        const Column& other = columns_[leader_[c]];
+        return other.hash == own.hash && other.holders == own.holders;
+      };
+      out_.of[z] = index.find_or_add(tag_of(spread(own.hash)), same, [&] { leader_.push_back(static_cast<std::uint32_t>(z)); });
     }
     if (leader_.size() >= kLeads) throw std::length_error("more than 2^30 classes of features");
     mark_.assign(out_.of.begin(), out_.of.begin() + static_cast<std::ptrdiff_t>(data_.n_shared));

@@ -1,18 +1,16 @@
 #pragma once
 // An exact map from n-grams to ids 0, 1, 2, ... Every match is confirmed symbol by symbol, so there are no collisions.
 //
-// Space per n-gram: 11 to 23 bytes of slots (load 0.35 to 0.7), n symbols in the fewest bytes the alphabet allows,
-// 4 bytes of tag and 4 of count. A look-up reads one or two cache lines; ask for them ahead with prefetch_slot and
-// prefetch_gram.
+// Space per n-gram: 11 to 23 bytes of slots (tag_index.hpp), n symbols in the fewest bytes the alphabet allows, 4 bytes of tag and 4 of
+// count. A lookup reads one or two cache lines: request them ahead with prefetch_slot and prefetch_gram.
 
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <stdexcept>
 #include <type_traits>
 
 #include "memory.hpp"
 #include "parallel.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 
@@ -42,10 +40,10 @@ inline bool same_symbols(const A* a, const B* b, std::size_t n) {
 template <class Symbol>
 class NGramDictionary {
  public:
-  static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kAbsent = TagIndex::kAbsent;
 
   // Grams hold at most `stride` symbols; several orders are kept only when `mixed_orders`.
-  NGramDictionary(int stride, bool mixed_orders) : stride_(stride), mixed_(mixed_orders) { resize_slots(10); }
+  NGramDictionary(int stride, bool mixed_orders) : stride_(stride), mixed_(mixed_orders) {}
 
   std::size_t size() const { return tags_.size(); }
   const Symbol* gram(std::uint32_t id) const { return pool_.data() + std::size_t{id} * stride_; }
@@ -54,19 +52,17 @@ class NGramDictionary {
   int stride() const { return stride_; }
   bool mixed_orders() const { return mixed_; }
 
-  void prefetch_slot(std::uint32_t tag) const { request(&slots_[tag >> shift_]); }
+  void prefetch_slot(std::uint32_t tag) const { index_.prefetch(tag); }
   void prefetch_gram(std::uint32_t tag) const {
-    const Slot& slot = slots_[tag >> shift_];
-    if (slot.id == kAbsent) return;
-    request(gram(slot.id));
-    request(&examples_[slot.id]);
+    const std::uint32_t id = index_.candidate(tag);
+    if (id == kAbsent) return;
+    request(gram(id));
+    request(&examples_[id]);
   }
 
   // Makes room for so many grams.
   void reserve(std::size_t n) {
-    int bits = bits_;
-    while (bits < 32 && n * 10 > (std::size_t{1} << bits) * 7) ++bits;
-    if (bits > bits_) resize_slots(bits);
+    index_.reserve(n);
     pool_.reserve(n * static_cast<std::size_t>(stride_));
     tags_.reserve(n);
     examples_.reserve(n);
@@ -78,29 +74,19 @@ class NGramDictionary {
 
   template <class S>
   std::uint32_t find(std::uint32_t tag, const S* symbols, int order) const {
-    for (std::size_t at = tag >> shift_;; at = (at + 1) & mask_) {
-      const Slot slot = slots_[at];
-      if (slot.id == kAbsent) return kAbsent;
-      if (slot.tag == tag && matches(slot.id, symbols, order)) return slot.id;
-    }
+    return index_.find(tag, [&](std::uint32_t id) { return matches(id, symbols, order); });
   }
 
   std::uint32_t insert(std::uint32_t tag, const Symbol* symbols, int order) {
-    std::size_t at = tag >> shift_;
-    for (;; at = (at + 1) & mask_) {
-      const Slot slot = slots_[at];
-      if (slot.id == kAbsent) break;
-      if (slot.tag == tag && matches(slot.id, symbols, order)) return slot.id;
-    }
-    const auto id = static_cast<std::uint32_t>(size());
-    slots_[at] = {tag, id};
-    tags_.push_back(tag);
-    examples_.push_back(0);
-    pool_.insert(pool_.end(), symbols, symbols + order);
-    pool_.resize((std::size_t{id} + 1) * stride_);
-    if (mixed_) orders_.push_back(order);
-    if (size() * 10 > slots_.size() * 7) resize_slots(bits_ + 1);
-    return id;
+    return index_.find_or_add(
+        tag, [&](std::uint32_t id) { return matches(id, symbols, order); },
+        [&] {
+          tags_.push_back(tag);
+          examples_.push_back(0);
+          pool_.insert(pool_.end(), symbols, symbols + order);
+          pool_.resize(size() * stride_);
+          if (mixed_) orders_.push_back(order);
+        });
   }
 
   // Gives every gram the new id renamed[old id]; `renamed` is a permutation.
@@ -109,10 +95,9 @@ class NGramDictionary {
     Array<std::uint32_t> tags(size()), examples(size());
     Array<std::int32_t> orders(orders_.size());
     run_parts(threads, [&](int part) {
-      const auto share = [&](std::size_t n, int p) { return n * static_cast<std::size_t>(p) / static_cast<std::size_t>(threads); };
-      for (std::size_t at = share(slots_.size(), part); at < share(slots_.size(), part + 1); ++at)
-        if (slots_[at].id != kAbsent) slots_[at].id = renamed[slots_[at].id];
-      for (std::size_t id = share(size(), part); id < share(size(), part + 1); ++id) {
+      const auto share = [&](int p) { return size() * static_cast<std::size_t>(p) / static_cast<std::size_t>(threads); };
+      index_.rename(renamed, static_cast<std::size_t>(part), static_cast<std::size_t>(threads));
+      for (std::size_t id = share(part); id < share(part + 1); ++id) {
         const std::size_t to = renamed[id];
         std::memcpy(pool.data() + to * stride_, pool_.data() + id * stride_, stride_ * sizeof(Symbol));
         tags[to] = tags_[id];
@@ -127,36 +112,14 @@ class NGramDictionary {
   }
 
  private:
-  struct Slot {
-    std::uint32_t tag, id;
-  };
-
   template <class S>
   bool matches(std::uint32_t id, const S* symbols, int order) const {
     return (!mixed_ || orders_[id] == order) && same_symbols(gram(id), symbols, static_cast<std::size_t>(order));
   }
 
-  // Slots are filled in the order of tags' high bits, so growing re-reads and re-writes memory almost in sequence.
-  void resize_slots(int bits) {
-    if (bits > 32) throw std::length_error("more than 3 billion distinct n-grams");
-    Array<Slot> old(std::size_t{1} << bits, Slot{0, kAbsent});
-    old.swap(slots_);
-    bits_ = bits;
-    shift_ = 32 - bits;
-    mask_ = slots_.size() - 1;
-    for (const Slot& slot : old) {
-      if (slot.id == kAbsent) continue;
-      std::size_t at = slot.tag >> shift_;
-      while (slots_[at].id != kAbsent) at = (at + 1) & mask_;
-      slots_[at] = slot;
-    }
-  }
-
   int stride_;
   bool mixed_;
-  int bits_ = 0, shift_ = 0;
-  std::size_t mask_ = 0;
-  Array<Slot> slots_;
+  TagIndex index_{"n-grams", 70};
   Array<Symbol> pool_;             // grams, `stride_` symbols each, shorter ones padded with zeros
   Array<std::uint32_t> tags_;      // by id
   Array<std::uint32_t> examples_;  // by id

@@ -3,7 +3,7 @@
 //
 // A row has the features of several terms, one after another, as in a sum of kernels. Each term is coded rows (coded_rows.hpp), whose
 // columns may have weights s_z: x_iz = scale_i s_z v_iz. W' is kept as u_z = s_z w_z in one array for all features of all terms, as
-// CodedRows does:  w.x_i = sum_z u_z v_iz,  w += a x_i  is  u_z += a s_z^2 v_iz,  |w|^2 = sum_z (u_z / s_z)^2.
+// CodedRows does:  w.x_i = sum_z u_z v_iz,  w += a x_i  is  u_z += a s_z^2 v_iz.
 //
 // Rows come in segments, one after another, each with codebooks of its own: files, say, and rows picked from others.
 
@@ -45,15 +45,12 @@ class PartRows {
 
   Weights zero() const { return Weights(n_features_, 0.0); }
 
-  // Of the w that belong to u and v.
-  double inner(const Weights& u, const Weights& v) const {
-    double sum = 0;
+  void write_weights(const Weights& u, double* out, std::size_t stride) const {
     for (const Term& term : segments_.front())
       for (std::size_t z = 0; z < term.n_features; ++z) {
         const double s = term.column_weights.empty() ? 1.0 : term.column_weights[z];
-        if (s != 0) sum += u[term.first + z] / s * (v[term.first + z] / s);
+        out[(term.first + z) * stride] = s != 0 ? u[term.first + z] / s : 0.0;
       }
-    return sum;
   }
 
   double dot(std::size_t row, const Weights& u) const { return dot(row, u.data()); }
@@ -62,7 +59,8 @@ class PartRows {
   double dot(std::size_t row, const double* u) const {
     double sum = 0;
     const auto [terms, i] = locate(row);
-    for (const Term& term : terms) std::visit([&](const auto& rows) { sum += rows.scale[i] * dot(rows, i, u + term.first); }, term.rows);
+    for (const Term& term : terms)
+      std::visit([&](const auto& rows) { sum += rows.scale[i] * rows.dot(rows.begin(i), rows.end(i), u + term.first); }, term.rows);
     return sum;
   }
 
@@ -72,11 +70,13 @@ class PartRows {
       std::visit(
           [&](const auto& rows) {
             const double step = a * rows.scale[i];
+            auto add = [&](auto&& change) { rows.add(rows.begin(i), rows.end(i), u + term.first, change); };
             if (term.column_weights.empty())
-              add(rows, i, u + term.first, [step](std::size_t, double value) { return step * value; });
+              add([&](auto entry) { return step * rows.value(entry); });
             else
-              add(rows, i, u + term.first,
-                  [step, s = term.column_weights.data()](std::size_t z, double value) { return step * value * s[z] * s[z]; });
+              add([&, s = term.column_weights.data()](auto entry) {
+                return step * rows.value(entry) * s[rows.id(entry)] * s[rows.id(entry)];
+              });
           },
           term.rows);
   }
@@ -101,14 +101,7 @@ class PartRows {
   // Requests the start of a row while another is read.
   void prefetch(std::size_t row) const {
     const auto [terms, i] = locate(row);
-    for (const Term& term : terms)
-      std::visit(
-          [&](const auto& rows) {
-            const char* at = reinterpret_cast<const char*>(rows.begin(i));
-            const char* stop = std::min(reinterpret_cast<const char*>(rows.end(i)), at + 1024);
-            for (; at < stop; at += 64) request(at);
-          },
-          term.rows);
+    for (const Term& term : terms) std::visit([&](const auto& rows) { rows.prefetch(rows.begin(i), rows.end(i)); }, term.rows);
   }
 
  private:
@@ -116,34 +109,6 @@ class PartRows {
   std::pair<const Segment&, std::size_t> locate(std::size_t row) const {
     const std::size_t s = segment_of_[row];
     return {segments_[s], row - first_[s]};
-  }
-
-  template <class Word>
-  static double dot(const CodedRowsView<Word>& rows, std::size_t i, const double* u) {
-    const Word *e = rows.begin(i), *const stop = rows.end(i);
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    for (; e + 4 <= stop; e += 4) {
-      s0 += rows.value(e[0]) * u[rows.id(e[0])];
-      s1 += rows.value(e[1]) * u[rows.id(e[1])];
-      s2 += rows.value(e[2]) * u[rows.id(e[2])];
-      s3 += rows.value(e[3]) * u[rows.id(e[3])];
-    }
-    for (; e < stop; ++e) s0 += rows.value(*e) * u[rows.id(*e)];
-    return (s0 + s1) + (s2 + s3);
-  }
-
-  template <class Word, class Change>
-  static void add(const CodedRowsView<Word>& rows, std::size_t i, double* u, Change&& change) {
-    const Word *e = rows.begin(i), *const stop = rows.end(i);
-    auto next = [&](Word entry) { return static_cast<double>(u[rows.id(entry)] + change(rows.id(entry), rows.value(entry))); };
-    for (; e + 4 <= stop; e += 4) {  // the ids of a row differ, so four reads may go before four writes
-      const double v0 = next(e[0]), v1 = next(e[1]), v2 = next(e[2]), v3 = next(e[3]);
-      u[rows.id(e[0])] = v0;
-      u[rows.id(e[1])] = v1;
-      u[rows.id(e[2])] = v2;
-      u[rows.id(e[3])] = v3;
-    }
-    for (; e < stop; ++e) u[rows.id(*e)] = next(*e);
   }
 
   std::vector<Segment> segments_;

@@ -71,15 +71,7 @@ class DenseRows {
 
   double sq_norm(std::size_t i) const { return dot(i, std::vector<double>(row(i), row(i) + m_)); }
 
-  double dot(std::size_t i, const std::vector<double>& w) const {
-    const double* x = row(i);
-    double s[4] = {0, 0, 0, 0};
-    std::size_t z = 0;
-    for (; z + 4 <= m_; z += 4)
-      for (std::size_t k = 0; k < 4; ++k) s[k] += x[z + k] * w[z + k];
-    for (; z < m_; ++z) s[0] += x[z] * w[z];
-    return (s[0] + s[1]) + (s[2] + s[3]);
-  }
+  double dot(std::size_t i, const std::vector<double>& w) const { return inner_product(row(i), w.data(), m_); }
 
   void axpy(std::size_t i, double a, std::vector<double>& w) const {
     const double* x = row(i);
@@ -164,20 +156,19 @@ class CodedRows {
     const double* weights = w.shared.data();
     double sum = 0, rest = 0;
     if (middle_.empty())
-      sum = dot(begin(i), split(i), weights);
+      sum = data_.dot(begin(i), split(i), weights);
     else
-      in_halves([&] { sum = dot(begin(i), middle_[i], weights); }, [&] { rest = dot(middle_[i], split(i), weights); });
+      in_halves([&] { sum = data_.dot(begin(i), middle_[i], weights); }, [&] { rest = data_.dot(middle_[i], split(i), weights); });
     return rows_[i].scale * (sum + rest + w.own[i] * rows_[i].singleton_sq);
   }
 
   void axpy(std::size_t i, double a, Weights& w) const {
     double* weights = w.shared.data();
     a *= rows_[i].scale;
-    const auto step = a;
     if (middle_.empty())
-      axpy(begin(i), split(i), step, weights);
+      axpy(begin(i), split(i), a, weights);
     else
-      in_halves([&] { axpy(begin(i), middle_[i], step, weights); }, [&] { axpy(middle_[i], split(i), step, weights); });
+      in_halves([&] { axpy(begin(i), middle_[i], a, weights); }, [&] { axpy(middle_[i], split(i), a, weights); });
     w.own[i] += a;
   }
 
@@ -187,12 +178,7 @@ class CodedRows {
     request(&w.own[i]);
   }
 
-  // Requests the start of a row while another is read: the hardware follows a row once begun, but cannot guess the next.
-  void prefetch(std::size_t i) const {
-    const char* first = reinterpret_cast<const char*>(begin(i));
-    const char* stop = std::min(reinterpret_cast<const char*>(split(i)), first + 1024);
-    for (; first < stop; first += 64) request(first);
-  }
+  void prefetch(std::size_t i) const { data_.prefetch(begin(i), split(i)); }
 
   // |w|^2 is the sum of (u_z / s_z)^2, and of own_i^2 times the singletons' squares.
   double inner(const Weights& v, const Weights& w) const {
@@ -243,42 +229,12 @@ class CodedRows {
  private:
   static constexpr std::size_t kRowsAhead = 8;
 
-  double dot(const Word* e, const Word* stop, const double* weights) const {
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    for (; e + 4 <= stop; e += 4) {
-      s0 += value(e[0]) * weights[id(e[0])];
-      s1 += value(e[1]) * weights[id(e[1])];
-      s2 += value(e[2]) * weights[id(e[2])];
-      s3 += value(e[3]) * weights[id(e[3])];
-    }
-    for (; e < stop; ++e) s0 += value(*e) * weights[id(*e)];
-    return (s0 + s1) + (s2 + s3);
-  }
-
   void axpy(const Word* e, const Word* stop, double step, double* weights) const {
     const double *codebook = data_.codebook.data(), *squares = squares_.data();
     if (squares_.empty())
-      add(e, stop, weights, [=, this](Word entry) { return step * codebook[code(entry)]; });
+      data_.add(e, stop, weights, [=, this](Word entry) { return step * codebook[code(entry)]; });
     else
-      add(e, stop, weights, [=, this](Word entry) { return step * codebook[code(entry)] * squares[id(entry)]; });
-  }
-
-  template <class Change>
-  void add(const Word* e, const Word* stop, double* weights, Change&& change) const {
-    // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
-    for (; e + 4 <= stop; e += 4) {
-      double& w0 = weights[id(e[0])];
-      double& w1 = weights[id(e[1])];
-      double& w2 = weights[id(e[2])];
-      double& w3 = weights[id(e[3])];
-      const double s0 = w0 + change(e[0]), s1 = w1 + change(e[1]);
-      const double s2 = w2 + change(e[2]), s3 = w3 + change(e[3]);
-      w0 = s0;
-      w1 = s1;
-      w2 = s2;
-      w3 = s3;
-    }
-    for (; e < stop; ++e) weights[id(*e)] += change(*e);
+      data_.add(e, stop, weights, [=, this](Word entry) { return step * codebook[code(entry)] * squares[id(entry)]; });
   }
 
   template <class Low, class High>

@@ -12,6 +12,7 @@
 
 #include "interrupt.hpp"
 #include "memory.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 
@@ -59,27 +60,14 @@ struct Columns {
   // for each column the one that stands for it.
   Array<std::int64_t> merge_equal() {
     const std::size_t n = n_columns();
-    Array<std::uint64_t> hashes(n, 0);
+    Array<std::int64_t> kept(n);  // first of all, the first column that is equal
+    Array<std::uint32_t> different;
+    TagIndex index("columns");
     for (std::size_t k = 0; k < n; ++k) {
       std::uint64_t hash = length(k);
-      each(k, [&](std::uint32_t row, double value) {
-        hash = (hash ^ row) * 0x9E3779B97F4A7C15u;
-        hash = (hash ^ (hash >> 29) ^ std::bit_cast<std::uint64_t>(value)) * 0xBF58476D1CE4E5B9u;
-      });
-      hashes[k] = hash ^ (hash >> 32);
-    }
-    Array<std::uint32_t> order(n);
-    std::iota(order.begin(), order.end(), std::uint32_t{0});
-    std::sort(order.begin(), order.end(), [&](auto j, auto k) { return hashes[j] != hashes[k] ? hashes[j] < hashes[k] : j < k; });
-    Array<std::int64_t> kept(n);  // first of all, the first column that is equal
-    for (std::size_t a = 0; a < n; ++a) {
-      const std::uint32_t k = order[a];
-      kept[k] = k;
-      for (std::size_t b = a; b > 0 && hashes[order[b - 1]] == hashes[k]; --b)
-        if (kept[order[b - 1]] == order[b - 1] && equal(order[b - 1], k)) {
-          kept[k] = order[b - 1];
-          break;
-        }
+      each(k, [&](std::uint32_t row, double value) { hash = mix(mix(hash, row), std::bit_cast<std::uint64_t>(value)); });
+      auto same = [&](std::uint32_t number) { return equal(different[number], k); };
+      kept[k] = different[index.find_or_add(tag_of(mix(hash, 0)), same, [&] { different.push_back(static_cast<std::uint32_t>(k)); })];
     }
     std::int64_t columns = 0, entries = 0;
     for (std::size_t k = 0; k < n; ++k) {

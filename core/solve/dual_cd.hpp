@@ -50,13 +50,6 @@ struct DualCDOptions {
   DualCDRules rules = {};
 };
 
-// What the other examples of a larger problem add, whose variables stay as they are: their share of w and of its bias, and their losses.
-template <class Weights>
-struct Others {
-  Weights w;
-  double b = 0, losses = 0;
-};
-
 template <class Weights>
 struct Solution {
   std::vector<double> alpha;
@@ -81,9 +74,8 @@ class DualCD {
     if (!options.shrinking) rules_.rest = false, rules_.small_gradient_skip = 0;
   }
 
-  // `start`: alphas to begin from, or empty. Values outside the box are clipped. With `others`, w and the primal value are those of all.
-  Solution<Weights> solve(std::span<const double> start, const Others<Weights>* others = nullptr) {
-    others_ = others;
+  // `start`: alphas to begin from, or empty. Values outside the box are clipped.
+  Solution<Weights> solve(std::span<const double> start) {
     begin(start);
     if (!start.empty() && !options_.gradient_stop) {
       measure();
@@ -142,7 +134,6 @@ class DualCD {
 
   void begin(std::span<const double> start) {
     w_ = rows_.zero();
-    if (others_) w_ = others_->w, b_ = others_->b;
     examples_.resize(rows_.size());
     outputs_.resize(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -153,7 +144,7 @@ class DualCD {
       s_.primal += loss_->value(e.target, 0.0);  // at w = 0: too large, so that the first look comes early
       if (!start.empty() && start[i] != 0) move(i, loss_->feasible(e.target, start[i]));
     }
-    if (start.empty() && !others_) monitor_.record(s_.primal, 0.0), sq_norm_ = 0;
+    if (start.empty()) monitor_.record(s_.primal, 0.0), sq_norm_ = 0;
   }
 
   double move(std::size_t i, double alpha) {
@@ -226,7 +217,7 @@ class DualCD {
   // than every n / 8 visits; and when they agree, one pass over all examples measures the gap, and wakes those that contribute to it.
   bool small_gap(const Sweep& sweep) {
     monitor_.relative_gap = s_.primal > 0 ? ratio_ * sweep.gap / s_.primal : 0.0;
-    const bool separated = !others_ && sweep.margins.separate() && sweep.margins.gap() <= options_.tol * sweep.margins.primal();
+    const bool separated = sweep.margins.separate() && sweep.margins.gap() <= options_.tol * sweep.margins.primal();
     if (!separated && ratio_ * sweep.gap > options_.tol * s_.primal) return false;
     if (evaluated_ >= 0 && visits_ - evaluated_ < static_cast<std::int64_t>(all_.size() / 8)) return false;
     evaluated_ = visits_;
@@ -247,8 +238,8 @@ class DualCD {
   }
 
   void sum_weights() {
-    s_.w = others_ ? others_->w : rows_.zero();
-    b_ = others_ ? others_->b : 0.0;
+    s_.w = rows_.zero();
+    b_ = 0;
     for (const ExampleIndex i : all_) {
       const double a = examples_[i].alpha * loss_->sign(examples_[i].target);
       if (a != 0) rows_.axpy(i, a, s_.w);
@@ -258,9 +249,7 @@ class DualCD {
 
   void measure() {
     sum_weights();
-    if constexpr (requires { rows_.inner(s_.w, s_.w); })
-      if (others_) others_product_ = rows_.inner(others_->w, s_.w);
-    sq_norm_ = others_product_;
+    sq_norm_ = 0;
     for (const ExampleIndex i : all_) {
       outputs_[i] = rows_.dot(i, s_.w);
       sq_norm_ += examples_[i].alpha * loss_->sign(examples_[i].target) * outputs_[i];
@@ -287,7 +276,7 @@ class DualCD {
     const double b = s_.b = b_;
     double gap = 0;
     Margins margins;
-    s_.primal = 0.5 * (b * b + others_product_) + (others_ ? others_->losses : 0.0);
+    s_.primal = 0.5 * b * b;
     for (const ExampleIndex i : all_) {
       const auto& [alpha, target, sq_norm, output, rest] = examples_[i];
       const double f = outputs_[i] + options_.bias * b;
@@ -297,7 +286,7 @@ class DualCD {
     }
     terms_gap_ = gap;
     multiple_ = 1;
-    if (!others_ && margins.separate() && margins.gap() * s_.primal < gap * margins.primal())
+    if (margins.separate() && margins.gap() * s_.primal < gap * margins.primal())
       multiple_ = 1 / margins.least, s_.primal = margins.primal(), gap = margins.gap();
     s_.dual = s_.primal - gap;
     monitor_.relative_gap = s_.primal > 0 ? gap / s_.primal : 0.0;
@@ -323,8 +312,6 @@ class DualCD {
 
   const R& rows_;
   const Loss* loss_;
-  const Others<Weights>* others_ = nullptr;
-  double others_product_ = 0;  // of their share of w with w, as last measured
   const DualCDOptions& options_;
   DualCDRules rules_;
   Monitor& monitor_;

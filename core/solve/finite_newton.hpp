@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-#include "features/rows.hpp"
+#include "features/any_rows.hpp"
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "solve/dual_cd.hpp"
@@ -74,12 +74,12 @@ double line_minimum(const Loss& loss, double slope, double curvature, std::span<
   return t;
 }
 
-template <VectorRows R, DualLoss Loss>
+template <DualLoss Loss>
 class FiniteNewton {
  public:
-  using Weights = typename R::Weights;
+  using Weights = AnyRows::Weights;
 
-  FiniteNewton(const R& rows, const Loss& loss, const FiniteNewtonOptions& options, Monitor& monitor)
+  FiniteNewton(const AnyVectorRows& rows, const Loss& loss, const FiniteNewtonOptions& options, Monitor& monitor)
       : rows_(rows), loss_(loss), options_(options), monitor_(monitor) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto target = loss.target(i);
@@ -279,8 +279,7 @@ class FiniteNewton {
   template <class Which, class Use>
   void read(std::size_t first, std::size_t last, Which&& which, const Vector& v, Use&& use) const {
     for (std::size_t j = first; j < last && !stopped(); ++j) {
-      if constexpr (requires { rows_.prefetch_record(0, v.w); })
-        if (j + kRecordsAhead < last) rows_.prefetch_record(all_[which(j + kRecordsAhead)], v.w);
+      if (j + kRecordsAhead < last) rows_.prefetch_record(all_[which(j + kRecordsAhead)], v.w);
       if (j + kEntriesAhead < last) rows_.prefetch(all_[which(j + kEntriesAhead)]);
       use(j);
     }
@@ -304,7 +303,7 @@ class FiniteNewton {
   static constexpr double kEnough = 0.25, kLittle = 0.1, kPreconditioner = 0.01;
   static constexpr std::size_t kMostBlocks = 16, kManyEntries = 1 << 18, kRecordsAhead = 8, kEntriesAhead = 4;
 
-  const R& rows_;
+  const AnyVectorRows& rows_;
   const Loss& loss_;
   const FiniteNewtonOptions& options_;
   Monitor& monitor_;
@@ -327,9 +326,9 @@ class FiniteNewton {
 
 // Problem k has the loss `loss_of(k)`. The problems are distributed among the threads; those that remain are used within a problem.
 // `start` and `keep` as in solve_problems.
-template <VectorRows R, class LossOf, class Keep>
-void newton_problems(const R& rows, std::size_t n_problems, LossOf&& loss_of, std::span<const double> start, FiniteNewtonOptions options,
-                     const Poll& poll, Keep&& keep) {
+template <class LossOf, class Keep>
+void newton_problems(const AnyVectorRows& rows, std::size_t n_problems, LossOf&& loss_of, std::span<const double> start,
+                     FiniteNewtonOptions options, const Poll& poll, Keep&& keep) {
   const std::size_t n = rows.size();
   const int at_once = std::max(1, std::min(options.threads, static_cast<int>(std::min<std::size_t>(n_problems, 1 << 20))));
   options.threads /= at_once;

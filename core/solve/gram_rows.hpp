@@ -2,8 +2,8 @@
 // The gram space: what SMO may ask of a kernel. K is n x n and symmetric; rows come one at a time.
 
 #include <algorithm>
-#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -15,19 +15,22 @@
 
 namespace treille {
 
-// `row(i)` is a handle: &*handle points at K[i, 0 .. n - 1], which stays as long as the handle does. Any thread may ask.
-template <class R>
-concept GramRows = requires(R& rows, std::size_t i) {
-  { rows.size() } -> std::convertible_to<std::size_t>;
-  { &*rows.row(i) } -> std::convertible_to<const double*>;
+// A row is a handle: handle.get() points at K[i, 0 .. n - 1], which stays as long as the handle does. Any thread may ask.
+class GramRows {
+ public:
+  using Handle = std::shared_ptr<const double>;
+
+  virtual ~GramRows() = default;
+  virtual std::size_t size() const = 0;
+  virtual Handle row(std::size_t i) = 0;
 };
 
 // A matrix that lies in memory, row by row.
-class StoredGram {
+class StoredGram final : public GramRows {
  public:
   StoredGram(std::span<const double> matrix, std::size_t n) : matrix_(matrix), n_(n) {}
-  std::size_t size() const { return n_; }
-  const double* row(std::size_t i) const { return matrix_.data() + i * n_; }
+  std::size_t size() const final { return n_; }
+  Handle row(std::size_t i) final { return {Handle(), matrix_.data() + i * n_}; }
 
  private:
   std::span<const double> matrix_;
@@ -36,17 +39,16 @@ class StoredGram {
 
 // Rows computed on demand by fill(i, out), the most recently used of them kept: at most `bytes` of them, but two for each thread at
 // work, which an SMO step needs. In float64: rounding K to float would show in the seventh digit of objective and bias.
-template <std::invocable<std::size_t, double*> Fill>
-class CachedGram {
+class CachedGram final : public GramRows {
  public:
-  using Handle = std::shared_ptr<const double>;
+  using Fill = std::function<void(std::size_t, double*)>;
 
   CachedGram(std::size_t n, std::size_t bytes, Fill fill)
       : n_(n), room_(bytes / (sizeof(double) * std::max<std::size_t>(n, 1))), fill_(std::move(fill)), rows_(n), place_(n) {}
 
-  std::size_t size() const { return n_; }
+  std::size_t size() const final { return n_; }
 
-  Handle row(std::size_t i) {
+  Handle row(std::size_t i) final {
     {
       const std::lock_guard lock(mutex_);
       if (rows_[i]) {
@@ -62,7 +64,6 @@ class CachedGram {
     fill_(i, buffer->data());
     const Handle handle(buffer, buffer->data());
     const std::lock_guard lock(mutex_);
-    ++filled_;
     if (!rows_[i]) {  // else another thread was first
       rows_[i] = handle;
       order_.push_front(i);
@@ -71,8 +72,6 @@ class CachedGram {
     return handle;
   }
 
-  std::int64_t filled() const { return filled_; }
-
  private:
   std::size_t n_, room_;
   Fill fill_;
@@ -80,7 +79,6 @@ class CachedGram {
   std::vector<Handle> rows_;      // empty where not kept
   std::list<std::size_t> order_;  // of the rows kept, the most recently used first
   std::vector<std::list<std::size_t>::iterator> place_;
-  std::int64_t filled_ = 0;
 };
 
 }  // namespace treille

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "features/rows.hpp"
+#include "features/any_rows.hpp"
 #include "solve/gram_rows.hpp"
 #include "solve/monitor.hpp"
 #include "solve/random.hpp"
@@ -48,34 +48,32 @@ struct PerceptronSolution {
 };
 
 // g without b, from rows: w is kept up to date.
-template <FeatureRows R>
 class RowOutputs {
  public:
-  explicit RowOutputs(const R& rows) : rows_(rows), w_(rows.zero()) {}
+  explicit RowOutputs(const AnyRows& rows) : rows_(rows), w_(rows.zero()) {}
   double at(std::size_t i) const { return rows_.dot(i, w_); }
   void add(std::size_t i, double a) { rows_.axpy(i, a, w_); }
   void prefetch(std::size_t i) const { rows_.prefetch(i); }
 
  private:
-  const R& rows_;
-  typename R::Weights w_;
+  const AnyRows& rows_;
+  AnyRows::Weights w_;
 };
 
 // The same from kernel values: g of all examples is kept up to date.
-template <GramRows G>
 class GramOutputs {
  public:
-  explicit GramOutputs(G& rows) : rows_(rows), g_(rows.size(), 0.0) {}
+  explicit GramOutputs(GramRows& rows) : rows_(rows), g_(rows.size(), 0.0) {}
   double at(std::size_t i) const { return g_[i]; }
   void add(std::size_t i, double a) {
     const auto held = rows_.row(i);
-    const double* K = &*held;
+    const double* K = held.get();
     for (std::size_t j = 0; j < g_.size(); ++j) g_[j] += a * K[j];
   }
   void prefetch(std::size_t) const {}
 
  private:
-  G& rows_;
+  GramRows& rows_;
   std::vector<double> g_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Many problems on the same rows, one per class say, shared out among threads; where there is one only, and its rows are long, two
-// threads share each row. Each is solved on its own and by its own seed, so the answers do not depend on the number of threads.
+// Many problems on the same rows, one per class say, shared out among threads. Each is solved on its own and by its own seed, so the
+// answers do not depend on the number of threads.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,32 +14,20 @@
 
 namespace treille {
 
-template <FeatureRows R, DualLoss Loss>
-Solution<typename R::Weights> solve_problem(const R& rows, const Loss& loss, const DualCDOptions& options, std::span<const double> start,
-                                            Monitor& monitor, const Others<typename R::Weights>* others = nullptr) {
-  auto solution = DualCD<R, Loss>(rows, loss, options, monitor).solve(start, others);
-  monitor.record(solution.primal, solution.dual);
-  solution.history = std::move(monitor.history);
-  return solution;
-}
-
 // Problem k has the loss `loss_of(k)`. `start` holds alphas to begin from, one row of n for each problem, or is empty.
 // `keep(k, solution)` takes each answer as it comes; calls do not overlap.
 template <FeatureRows R, class LossOf, class Keep>
 void solve_problems(const R& rows, std::size_t n_problems, LossOf&& loss_of, std::span<const double> start, const DualCDOptions& options,
                     int threads, const Poll& poll, Keep&& keep) {
-  if constexpr (requires(SpinWorker& worker) { rows.shared_with(worker); })
-    if (n_problems == 1 && threads > 1 && rows.are_long()) {
-      SpinWorker worker;
-      return solve_problems(rows.shared_with(worker), 1, loss_of, start, options, 1, poll, keep);
-    }
   const std::size_t n = rows.size();
   std::mutex mutex;
   solve_watched(n_problems, threads, poll, [&](std::size_t k, Monitor& monitor) {
     const auto loss = loss_of(k);
     DualCDOptions own = options;
     own.seed += k;
-    auto solution = solve_problem(rows, loss, own, start.empty() ? start : start.subspan(k * n, n), monitor);
+    auto solution = DualCD(rows, loss, own, monitor).solve(start.empty() ? start : start.subspan(k * n, n));
+    monitor.record(solution.primal, solution.dual);
+    solution.history = std::move(monitor.history);
     const std::lock_guard lock(mutex);
     keep(k, std::move(solution));
   });

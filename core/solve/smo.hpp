@@ -60,10 +60,9 @@ struct SMOSolution {
   Status status = Status::max_epochs;
 };
 
-template <GramRows R>
 class SMO : SMOVariables {
  public:
-  SMO(R& rows, std::span<const double> diagonal, const SMOProblem& problem, const SMOOptions& options, Monitor& monitor)
+  SMO(GramRows& rows, std::span<const double> diagonal, const SMOProblem& problem, const SMOOptions& options, Monitor& monitor)
       : SMOVariables(problem, diagonal), rows_(rows), options_(options), monitor_(monitor), bounded_(rows.size(), 0.0) {
     if (has_intercept()) zeros_.assign(rows.size(), 0.0);
     gains_.resize(all_);
@@ -115,18 +114,17 @@ class SMO : SMOVariables {
   }
 
  private:
-  using Row = std::remove_cvref_t<decltype(std::declval<R&>().row(0))>;
   struct Pair {
     std::size_t i = 0, j = 0;
     double violation = 0;
-    Row row_i{};
+    GramRows::Handle row_i;
   };
 
   // Row of K of a variable, held in `held`; zeros for that of the intercept.
-  const double* row(std::size_t k, Row& held) {
+  const double* row(std::size_t k, GramRows::Handle& held) {
     if (k == all_) return zeros_.data();
     held = rows_.row(example_[k]);
-    return &*held;
+    return held.get();
   }
   double curvature(std::size_t i, std::size_t j, const double* Ki) const {
     return diagonal_[i] + diagonal_[j] - (i == all_ || j == all_ ? 0.0 : 2 * Ki[example_[j]]);
@@ -138,7 +136,7 @@ class SMO : SMOVariables {
     for (std::size_t k = 0; k < all_; ++k) {
       if (beta_[k] == 0) continue;
       const auto held = rows_.row(example_[k]);
-      const double* K = &*held;
+      const double* K = held.get();
       for (std::size_t l = 0; l < all_; ++l) g_[l] += beta_[k] * K[example_[l]];
       if (options_.shrinking && at_bound(k) != 0) add_bounded(beta_[k], K);
     }
@@ -214,8 +212,8 @@ class SMO : SMOVariables {
 
   void step(const Pair& pair) {
     const std::size_t i = pair.i, j = pair.j;
-    Row row_j{};
-    const double* Ki = i == all_ ? zeros_.data() : &*pair.row_i;
+    GramRows::Handle row_j;
+    const double* Ki = i == all_ ? zeros_.data() : pair.row_i.get();
     const double* Kj = row(j, row_j);
     const double bend = curvature(i, j, Ki), slope = g_[j] - g_[i];
     const double up = hi_[i] - beta_[i], down = beta_[j] - lo_[j];
@@ -268,13 +266,13 @@ class SMO : SMOVariables {
     if (free.size() <= all_ - active_) {
       for (const std::size_t k : free) {
         const auto held = rows_.row(example_[k]);
-        const double* K = &*held;
+        const double* K = held.get();
         for (std::size_t l = active_; l < all_; ++l) g_[l] += beta_[k] * K[example_[l]];
       }
     } else {
       for (std::size_t l = active_; l < all_; ++l) {
         const auto held = rows_.row(example_[l]);
-        const double* K = &*held;
+        const double* K = held.get();
         for (const std::size_t k : free) g_[l] += beta_[k] * K[example_[k]];
       }
     }
@@ -324,7 +322,7 @@ class SMO : SMOVariables {
   static constexpr double kTau = 1e-12;
   static constexpr double kFloor = 1e-13;  // a violation below this, relative to g, is rounding
 
-  R& rows_;
+  GramRows& rows_;
   const SMOOptions& options_;
   Monitor& monitor_;
   std::vector<double> bounded_;  // by example: contribution of the variables at a bound to its decision value

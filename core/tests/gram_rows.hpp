@@ -88,11 +88,11 @@ inline void smo_reaches_its_gap(const std::vector<double>& K, std::size_t n, boo
       const SMOOptions options{1e-7, false, 100000, shrinking};
       SMOSolution s;
       if (rows == 0) {
-        const StoredGram stored(K, n);
-        s = SMO<const StoredGram>(stored, diagonal, problem, options, monitor).solve();
+        StoredGram stored(K, n);
+        s = SMO(stored, diagonal, problem, options, monitor).solve();
       } else {
         CachedGram cached(n, rows * n * sizeof(double), [&](std::size_t i, double* out) { std::copy_n(K.data() + i * n, n, out); });
-        s = SMO<decltype(cached)>(cached, diagonal, problem, options, monitor).solve();
+        s = SMO(cached, diagonal, problem, options, monitor).solve();
       }
       check(s.status == Status::converged && s.primal - s.dual <= 1e-7 * s.primal);
       double primal = 0, sum = 0;

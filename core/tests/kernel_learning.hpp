@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "check.hpp"
+#include "hinge_loss.hpp"
 #include "solve/squared_l1.hpp"
 
 namespace treille::tests {
 
 // Random counts, some columns zero and one a copy of another, as features or in blocks of 3.
+enum class L1Loss { hinge, squared_hinge, squared_error };
+
 inline void kernel_learning_is_proven(L1Loss loss, bool has_bias, double ridge, bool blocks) {
   constexpr std::size_t n = 40, p = 30;
   std::mt19937 random(static_cast<unsigned>(loss) + 10);
@@ -41,7 +44,15 @@ inline void kernel_learning_is_proven(L1Loss loss, bool has_bias, double ridge, 
   }
   Monitor monitor;
   const double T = 1.5, tol = 1e-8;
-  const auto s = SquaredL1(columns, y, C, {loss, T, has_bias, ridge, tol, 1000000, 2}, monitor).solve({}, 0.0, {});
+  const SquaredL1Options options{T, has_bias, ridge, tol, 1000000, 2};
+  const double infinity = std::numeric_limits<double>::infinity();
+  std::vector<std::int32_t> labels(n);
+  std::transform(y.begin(), y.end(), labels.begin(), [](double each) { return each > 0 ? 1 : 0; });
+  const QuadraticLoss squared_error({infinity, infinity, 0.0, 0.5}, NumberTargets{y, C});
+  const auto of_classes = hinge_loss(labels, 1, C, loss == L1Loss::squared_hinge);
+  const auto s = (loss == L1Loss::squared_error ? SquaredL1(columns, squared_error, options, monitor)
+                                                : SquaredL1(columns, of_classes, options, monitor))
+                     .solve({}, 0.0, {});
   check(s.status == Status::converged && s.primal - s.dual <= tol * s.primal && s.dual <= s.primal);
 
   const std::size_t width = blocks ? 3 : 1;

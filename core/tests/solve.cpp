@@ -124,6 +124,7 @@ void newton_has_the_optimum_of_dual_cd(double bias) {
   std::vector<double> column_weights(features.size());
   for (double& weight : column_weights) weight = static_cast<double>(random() % 3) / 2;
   const CodedRows<std::uint32_t> space(folded_view(rows.entries, scale, features.size()), column_weights);
+  const VectorRowsAs<CodedRows<std::uint32_t>> vectors(space);
   auto always = [](std::int64_t, std::int64_t, double) { return true; };
   double best = 0;
   auto squared = [&](std::size_t k) { return hinge_loss(labels, classes[k], C, true); };
@@ -132,7 +133,7 @@ void newton_has_the_optimum_of_dual_cd(double bias) {
   std::vector<double> alpha, start;
   std::int64_t cold = 0;  // epochs without a start
   for (const int threads : {1, 3, 1})
-    newton_problems(space, 1, squared, start, {bias, 1e-8, 100000, threads}, always, [&](std::size_t, auto&& solution) {
+    newton_problems(vectors, 1, squared, start, {bias, 1e-8, 100000, threads}, always, [&](std::size_t, auto&& solution) {
       check(solution.status == Status::converged && solution.gap() >= 0);
       check(std::abs(solution.primal - best) <= 2e-8 * best);
       check(start.empty() ? alpha.empty() || solution.alpha == alpha : 2 * solution.epochs <= cold);
@@ -141,13 +142,13 @@ void newton_has_the_optimum_of_dual_cd(double bias) {
       if (threads == 3) start = alpha;
     });
   auto logistic = [&](std::size_t k) { return LogisticLoss({}, {labels, classes[k], C}); };
-  newton_problems(space, 1, logistic, {}, {bias, 1e-9, 100000, 2}, always, [&](std::size_t, auto&& solution) {
+  newton_problems(vectors, 1, logistic, {}, {bias, 1e-9, 100000, 2}, always, [&](std::size_t, auto&& solution) {
     check(solution.status == Status::converged);
     for (const double a : solution.alpha) check(0 < a && a < 0.3);
   });
   bool stop = false;  // a run that is stopped still reports the values of its w
   newton_problems(
-      space, 1, squared, {}, {bias, 0.0, 1 << 30, 2}, [&](std::int64_t, std::int64_t, double) { return stop; },
+      vectors, 1, squared, {}, {bias, 0.0, 1 << 30, 2}, [&](std::int64_t, std::int64_t, double) { return stop; },
       [&](std::size_t, auto&& solution) { check(solution.status != Status::converged && solution.primal >= best * (1 - 2e-8)); });
 }
 

@@ -135,38 +135,6 @@ def test_the_number_of_threads_does_not_change_a_visit():
         assert all((mine == theirs).all() for mine, theirs in zip(other, found[0], strict=True))
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weights of columns"])
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_solving_some_examples_with_the_others_at_the_optimum_finds_the_optimum(loss, weighted):
-    rows, problem = two_terms(weighted), problem_of(loss, 1)
-    s, n, own = weights_of(rows), len(X), np.arange(0, len(X), 2)
-    others = np.setdiff1d(np.arange(n), own)
-
-    def solve(which, u, b, losses, alpha, tol):
-        part = core_rows([rows.taken(half) for half in np.array_split(which, 2)])
-        arrays = (u.reshape(-1), b, losses, alpha.reshape(-1))
-        _core.solve_part(part, problem.take(which).core(), 1.0, tol, 100_000, 1, *arrays, 1, lambda *_: True)
-
-    u, b, best = np.zeros((1, rows.n_features)), np.zeros(1), np.zeros((1, n))
-    solve(np.arange(n), u, b, np.zeros(1), best, 1e-10)
-    beta = best[0] * (problem.y() if loss.of_classes else 1.0)
-    f = rows.matvec(true_weights(u, s).T)[:, 0] + b
-    fixed = rows.taken(others).rmatvec(beta[others, None]).T
-    w, c = np.ascontiguousarray(fixed if s is None else fixed * s), np.array([beta[others].sum()])
-    losses = np.array([problem.C[others] @ loss.value(problem.y()[others], f[others])])
-    alpha = np.zeros((1, len(own)))
-    solve(own, w, c, losses, alpha, 1e-9)
-    found = best[0].copy()
-    found[own] = alpha[0]
-    beta = found * (problem.y() if loss.of_classes else 1.0)
-    true = true_weights(w, s)[0]
-    assert np.allclose(true, rows.rmatvec(beta[:, None])[:, 0])  # w is that of all examples
-    assert c[0] == pytest.approx(beta.sum())
-    outputs = rows.matvec(true[:, None])[:, 0] + c[0]
-    primal, dual = problem.primal(true @ true, outputs, c[0]), problem.dual(beta, true @ true + c[0] ** 2)
-    assert primal - dual <= 1e-6 * primal
-
-
 def test_weights_of_the_wrong_size_are_refused_by_the_core():
     rows, problem, n = two_terms(weighted=False), problem_of(Hinge(), 1), len(X)
     targets = problem.core()

@@ -102,14 +102,8 @@ def evaluate_folds(
                 each.append(solve_folds(chosen.solver, refitted, [fold], Cs, progress=follow, **options))
         else:
             each = [solve_folds(chosen.solver, space, folds, Cs, progress=progress, **options)]
-    found = joined(each)
+    found = FoldOutputs.joined(each)
     return replace(found, outputs=[out + fold.offset for out, fold in zip(found.outputs, folds, strict=True)])
-
-
-def joined(each: Sequence[FoldOutputs]) -> FoldOutputs:
-    """The outputs of several folds, in one object."""
-    outputs = [one for found in each for one in found.outputs]
-    return FoldOutputs(outputs, np.hstack([one.gaps for one in each]), np.hstack([one.seconds for one in each]))
 
 
 def solve_path(Cs: Sequence[float], solve: Callable[[int, Any], tuple[np.ndarray, float, Any]]) -> FoldOutputs:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from treille.estimators.base import fit_context
-from treille.estimators.held_out import Examples, TrainedFold, fold_context, joined, solve_path
+from treille.estimators.held_out import Examples, TrainedFold, fold_context, solve_path
 from treille.estimators.learned import (
     LearnedRidge,
     LearnedSVC,
@@ -49,7 +49,7 @@ class LearnedSearchCV(LearningParameters, SearchCV):
                 each.append(_fold_outputs(models, fold, own, Cs, examples.source))
                 if progress is not None:
                     progress(f + 1, 0, float(each[-1].gaps.max()))
-        return folds, joined(each), None
+        return folds, FoldOutputs.joined(each), None
 
 
 def _fold_outputs(

@@ -201,7 +201,7 @@ class FeatureStream(Stream):
         threads, known = effective_n_jobs(self.n_jobs), self.room[:, ids]
         outputs = np.ascontiguousarray((rows.matvec(known[0], threads) + self.bias * self.b).T)
         form = represent(own, rows, "auto", self.n_classes, self.n_jobs)
-        found = _core.perceptron_rows(rows=form.core, before=outputs.ravel(), **options)
+        found = _core.perceptron(rows=form.core, before=outputs.ravel(), **options)
         alpha, lack = self._new_coefficients(found, options["labels"])
         self.changed = ids, known
         self.room[:, ids] = known + np.stack([rows.rmatvec(alpha, threads), rows.rmatvec(lack, threads)])
@@ -237,7 +237,7 @@ class ExampleStream(Stream):
         K = self.kernel.gram(batch, None, self.n_jobs)
         before = self._values(batch) if self.examples else np.zeros((len(batch), self.n_classes))
         shifted = np.ascontiguousarray((before + self.bias * self.b).T)
-        found = _core.perceptron_stored(matrix=np.ascontiguousarray(K).ravel(), before=shifted.ravel(), **options)
+        found = _core.perceptron(rows=np.ascontiguousarray(K).ravel(), before=shifted.ravel(), **options)
         alpha, lack = self._new_coefficients(found, options["labels"])
         kept = np.flatnonzero(alpha.any(axis=1))
         self.sq_norms = self.sq_norms + (alpha * (2 * before + K @ alpha)).sum(axis=0)

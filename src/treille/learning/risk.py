@@ -14,7 +14,7 @@ Cortes, Mohri, Rostamizadeh: Learning sequence kernels. MLSP 2008. Their objecti
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,18 @@ from treille.features import MatrixRows, StoredRows
 from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
-from treille.solvers.problem import Hinge, Loss, Problem, SquaredError, SquaredHinge, check_shape
+from treille.solvers.problem import (
+    Hinge,
+    Loss,
+    Problem,
+    SquaredEpsilonInsensitive,
+    SquaredError,
+    SquaredHinge,
+    check_shape,
+)
 from treille.solvers.report import STATUS, Progress, Report, check_budget, check_outcome, poll_until
 
-LOSSES: dict[type[Loss], str] = {Hinge: "hinge", SquaredHinge: "squared_hinge", SquaredError: "squared_error"}
+LOSSES: tuple[type[Loss], ...] = (Hinge, SquaredHinge, SquaredError)
 SPREADS = ("optimal", "even")
 MAX_EPOCHS = 10_000
 
@@ -118,9 +126,7 @@ def learn_weights(
     start = start or []
     answers = _core.squared_l1(
         columns.core,
-        [np.ascontiguousarray(problem.y(k), np.float64) for k in range(problem.n_problems)],
-        problem.C,
-        LOSSES[type(problem.loss)],
+        known_to_core(problem).core(),
         float(trace),
         problem.intercept is not False,
         float(problem.intercept is True),
@@ -248,3 +254,8 @@ def check_learning(problem: Problem, rows: Any, trace: float, spread: str) -> No
         raise InputError("there are no examples: kernel learning needs some")
     if len(rows) != len(problem):
         raise InputError(f"there are {len(problem):,} targets, but {len(rows):,} examples")
+
+
+def known_to_core(problem: Problem) -> Problem:
+    """The same problem with the squared error as an epsilon-insensitive loss, which the core knows."""
+    return replace(problem, loss=SquaredEpsilonInsensitive(0.0)) if isinstance(problem.loss, SquaredError) else problem

@@ -81,13 +81,13 @@ class PerceptronSolver(BaseSolver):
         representation = ""
         if isinstance(space, GramSpace) and 8 * n**2 <= self.cache_mb * 1e6:
             space = space.stored()
+        rows: Any
         if isinstance(space, RowsSpace):
             form = space.represented(self.representation, n_problems)
-            answers, representation = _core.perceptron_rows(rows=form.core, **options), str(form)
-        elif space.is_stored:
-            answers = _core.perceptron_stored(matrix=space.matrix().ravel(), **options)
+            rows, representation = form.core, str(form)
         else:
-            answers = _core.perceptron_cached(row=space.row, cache_bytes=int(self.cache_mb * 1e6), **options)
+            rows = space.matrix().ravel() if space.is_stored else (space.row, int(self.cache_mb * 1e6))
+        answers = _core.perceptron(rows=rows, **options)
         y = np.stack([problem.y(k) for k in range(n_problems)])
         alpha, late = answers.alpha.reshape(n_problems, n), answers.late.reshape(n_problems, n)
         last = mean = np.ascontiguousarray((y * alpha).T)

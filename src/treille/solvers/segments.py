@@ -9,11 +9,10 @@ from treille import _core
 from treille.features import FeatureRows, MatrixRows
 from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
+from treille.solvers.dual_cd import DualCD
 from treille.solvers.problem import Problem
-from treille.solvers.report import STATUS, Report, Solution
+from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import Run
-
-ROUNDING = 1 - 1e-9  # the gap is measured again at the end, by sums in another order
 
 
 def rows_of(segments: Sequence[FeatureRows], k: int) -> list[FeatureRows]:
@@ -57,24 +56,18 @@ def solve_segments(segments: list[FeatureRows], problem: Problem, run: Run) -> S
 
 
 def _solve(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
-    K, n, F, bias = problem.n_problems, len(problem), segments[0].n_features, float(problem.intercept)
-    rows, targets, threads = core_rows(segments), problem.core(), effective_n_jobs(run.n_jobs)
-    u, b, sums, sum_b = np.zeros((K, F)), np.zeros(K), np.zeros((K, F)), np.zeros(K)
-    alpha = np.zeros((K, n)) if run.start is None else np.array(run.start, order="C")
-    ends = _core.solve_part(
-        rows, targets, bias, run.tol * ROUNDING, run.max_epochs, run.seed, u.reshape(-1), b, np.zeros(K), alpha.reshape(-1),
-        threads, run.poll,
-    )  # fmt: skip
-    losses, conjugates = _core.measure_part(
-        rows, targets, bias, u.reshape(-1), b, alpha.reshape(-1), sums.reshape(-1), sum_b, threads
+    answers = _core.dual_cd(
+        rows=core_rows(segments),
+        targets=problem.core(),
+        start=np.empty(0) if run.start is None or not run.start.any() else np.ravel(run.start),
+        options=DualCD().options(problem, run),
+        threads=effective_n_jobs(run.n_jobs),
+        weights=True,
+        poll=run.poll,
     )
-    weights = weights_of(segments[0])
-    primal, dual = losses + half_squares(u, b, weights), conjugates - half_squares(sums, sum_b, weights)
-    reports = []
-    for p, d, (status, epochs) in zip(primal.tolist(), dual.tolist(), ends, strict=True):
-        ended = "converged" if p - d <= run.tol * p else STATUS.get(status, status)
-        reports.append(Report(p, d, epochs, 0.0, ended, run.seed))
-    return Solution(bias * b, alpha, Report.combined(reports), weights=np.ascontiguousarray(true_weights(u, weights).T))
+    alpha = answers.alpha.reshape(problem.n_problems, len(problem))
+    weights = answers.weights.reshape(-1, problem.n_problems)
+    return Solution(answers.bias, alpha, Report.combined(reports_of(answers, run.seed)), weights=weights)
 
 
 def half_squares(u: np.ndarray, b: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:

@@ -82,10 +82,9 @@ class SMO(BaseSolver):
             "threads": effective_n_jobs(run.n_jobs),
             "poll": run.poll,
         }
-        if space.is_stored or 8 * len(space) ** 2 <= self.cache_mb * 1e6:
-            answers = _core.smo_stored(matrix=space.matrix().ravel(), **shared)
-        else:
-            answers = _core.smo_cached(row=space.row, cache_bytes=int(self.cache_mb * 1e6), **shared)
+        stored = space.is_stored or 8 * len(space) ** 2 <= self.cache_mb * 1e6
+        rows = space.matrix().ravel() if stored else (space.row, int(self.cache_mb * 1e6))
+        answers = _core.smo(rows=rows, **shared)
         # With two variables per example, a for errors above and a' for errors below, alpha is a - a'.
         coefficients = (answers.alpha * y).reshape(len(each), -1, n).sum(axis=1)
         alpha = answers.alpha.reshape(len(each), n) if first.classes is not None else coefficients
