@@ -28,9 +28,9 @@ auto over(const std::string& semiring, Use&& use) {
   });
 }
 
-using ArraysOut = std::tuple<State, Out<std::int32_t>, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<std::int32_t>, Out<double>>;
+using MachineOut = std::tuple<State, Out<std::int32_t>, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<std::int32_t>, Out<double>>;
 
-ArraysOut arrays(const Machine& machine) {
+MachineOut arrays(const Machine& machine) {
   const auto n = static_cast<std::size_t>(machine.n_arcs());
   Buffer<std::int32_t> sources(n), inputs(n), outputs(n), targets(n);
   Buffer<double> weights(n), finals(static_cast<std::size_t>(machine.size()));

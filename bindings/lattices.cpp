@@ -21,7 +21,7 @@ namespace {
 using ArraysOut =
     std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::int32_t>, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<double>>;
 
-ArraysOut give(const LatticeArrays& x) {
+ArraysOut give_lattices(const LatticeArrays& x) {
   return {give(x.states), give(x.arcs), give(x.sources), give(x.symbols), give(x.targets), give(x.weights), give(x.finals)};
 }
 
@@ -36,7 +36,7 @@ void bind_lattices(nb::module_& m) {
       "build_lattices",
       [](const LatticesIn& raw, In<std::int32_t> starts, In<std::uint8_t> costs, bool normalize, int threads) {
         auto built = unlocked([&] { return build_lattices({raw.view(), view(starts), view(costs)}, normalize, threads); });
-        return std::tuple(give(built.lattices), give(built.log_totals), built.cyclic, built.cycle);
+        return std::tuple(give_lattices(built.lattices), give(built.log_totals), built.cyclic, built.cycle);
       },
       "raw"_a, "starts"_a, "costs"_a, "normalize"_a, "threads"_a,
       "Arrays, logs of totals, the first machine with a cycle or -1, and the arcs of one cycle.");
@@ -62,8 +62,8 @@ void bind_lattices(nb::module_& m) {
       "data"_a, "least"_a, "threads"_a);
   m.def(
       "without_epsilon",
-      [](const LatticesIn& data, int threads) { return give(unlocked([&] { return without_epsilon(data.view(), threads); })); }, "data"_a,
-      "threads"_a);
+      [](const LatticesIn& data, int threads) { return give_lattices(unlocked([&] { return without_epsilon(data.view(), threads); })); },
+      "data"_a, "threads"_a);
 
   m.def(
       "epsilon_cycle",

@@ -23,9 +23,9 @@ namespace {
 // A batch as a matrix routine reads it: symbols, offsets, and the code of each symbol.
 using BatchIn = std::tuple<In<std::int32_t>, In<std::int64_t>, In<std::int32_t>>;
 
-Recoded read(const BatchIn& batch) { return {{view(std::get<0>(batch)), view(std::get<1>(batch))}, view(std::get<2>(batch))}; }
+Recoded recoded(const BatchIn& batch) { return {{view(std::get<0>(batch)), view(std::get<1>(batch))}, view(std::get<2>(batch))}; }
 
-std::optional<Recoded> read(const std::optional<BatchIn>& batch) { return batch ? std::optional(read(*batch)) : std::nullopt; }
+std::optional<Recoded> recoded(const std::optional<BatchIn>& batch) { return batch ? std::optional(recoded(*batch)) : std::nullopt; }
 
 }  // namespace
 
@@ -96,38 +96,39 @@ void bind_patterns(nb::module_& m) {
   m.def(
       "gapped_kmer_gram",
       [](const GappedKmerPatterns& family, std::int32_t base, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
-        return give(unlocked([&] { return gapped_kmer_gram(family, base, read(left), read(right), threads); }));
+        return give(unlocked([&] { return gapped_kmer_gram(family, base, recoded(left), recoded(right), threads); }));
       },
       "family"_a, "base"_a, "left"_a, "right"_a.none(), "threads"_a);
   m.def(
       "gapped_kmer_diagonal",
       [](const GappedKmerPatterns& family, std::int32_t base, const BatchIn& batch, int threads) {
-        return give(unlocked([&] { return gapped_kmer_diagonal(family, base, read(batch), threads); }));
+        return give(unlocked([&] { return gapped_kmer_diagonal(family, base, recoded(batch), threads); }));
       },
       "family"_a, "base"_a, "batch"_a, "threads"_a);
   m.def(
       "mismatch_gram",
       [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& left, const std::optional<BatchIn>& right,
          int threads) {
-        return give(unlocked([&] { return mismatch_gram(length, view(weights), view(complement), read(left), read(right), threads); }));
+        return give(
+            unlocked([&] { return mismatch_gram(length, view(weights), view(complement), recoded(left), recoded(right), threads); }));
       },
       "length"_a, "weights"_a, "complement"_a, "left"_a, "right"_a.none(), "threads"_a);
   m.def(
       "mismatch_diagonal",
       [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& batch, int threads) {
-        return give(unlocked([&] { return mismatch_diagonal(length, view(weights), view(complement), read(batch), threads); }));
+        return give(unlocked([&] { return mismatch_diagonal(length, view(weights), view(complement), recoded(batch), threads); }));
       },
       "length"_a, "weights"_a, "complement"_a, "batch"_a, "threads"_a);
   m.def(
       "weighted_degree_gram",
       [](int d, int shift, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
-        return give(unlocked([&] { return weighted_degree_gram(d, shift, read(left), read(right), threads); }));
+        return give(unlocked([&] { return weighted_degree_gram(d, shift, recoded(left), recoded(right), threads); }));
       },
       "d"_a, "shift"_a, "left"_a, "right"_a.none(), "threads"_a);
   m.def(
       "weighted_degree_diagonal",
       [](int d, int shift, const BatchIn& batch, int threads) {
-        return give(unlocked([&] { return weighted_degree_diagonal(d, shift, read(batch), threads); }));
+        return give(unlocked([&] { return weighted_degree_diagonal(d, shift, recoded(batch), threads); }));
       },
       "d"_a, "shift"_a, "batch"_a, "threads"_a);
 

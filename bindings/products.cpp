@@ -15,7 +15,7 @@ namespace {
 // indptr, ids and values of each factor
 using FactorsIn = std::vector<std::tuple<In<std::int64_t>, In<std::uint32_t>, In<double>>>;
 
-Factors read(const FactorsIn& in, std::size_t degree) {
+Factors read_factors(const FactorsIn& in, std::size_t degree) {
   Factors factors{{}, degree};
   for (const auto& [indptr, ids, values] : in) factors.rows.push_back({view(indptr), view(ids), view(values)});
   if (in.empty() || degree == 0) throw std::length_error("expected at least one factor");
@@ -30,7 +30,7 @@ void bind_products(nb::module_& m) {
           "fit",
           [](const FactorsIn& factors, std::size_t degree, int threads) {
             CodedEntries rows;
-            auto features = unlocked([&] { return ProductFeatures::fit(read(factors, degree), threads, rows); });
+            auto features = unlocked([&] { return ProductFeatures::fit(read_factors(factors, degree), threads, rows); });
             return std::tuple(std::move(features), give_entries(std::move(rows)));
           },
           "factors"_a, "degree"_a, "threads"_a,
@@ -43,7 +43,7 @@ void bind_products(nb::module_& m) {
       .def(
           "transform",
           [](const ProductFeatures& self, const FactorsIn& factors, std::size_t degree, int threads) {
-            return give_entries(unlocked([&] { return self.transform(read(factors, degree), threads); }));
+            return give_entries(unlocked([&] { return self.transform(read_factors(factors, degree), threads); }));
           },
           "factors"_a, "degree"_a, "threads"_a, "Rows of other examples: indptr, entries, code_bits and codebook.")
       .def(
@@ -71,7 +71,7 @@ void bind_products(nb::module_& m) {
   m.def(
       "estimate_products",
       [](const FactorsIn& factors, std::size_t degree, int threads) {
-        const auto sizes = unlocked([&] { return estimate_products(read(factors, degree), threads); });
+        const auto sizes = unlocked([&] { return estimate_products(read_factors(factors, degree), threads); });
         return std::pair(sizes.products, sizes.values);
       },
       "factors"_a, "degree"_a, "threads"_a, "About how many different products, and different values of them, examples have.");

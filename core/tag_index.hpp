@@ -25,9 +25,11 @@ inline std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 // The high 32 bits of a hash, in which those of `mix` are best mixed.
 inline std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 
+constexpr std::uint32_t kAbsent = ~std::uint32_t{0};  // the number of what is not in a table
+
 class TagIndex {
  public:
-  static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+  static constexpr std::uint32_t kAbsent = treille::kAbsent;
 
   // `items` names what is numbered, for the message where there are too many. Up to `percent` of the slots are used: 70 takes 11 to 23
   // bytes per item instead, and half as long again to find one.

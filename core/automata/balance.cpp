@@ -16,9 +16,9 @@ namespace {
 using ScaledMachine = BasicMachine<Scaled>;
 using Exponents = std::vector<std::int64_t>;
 
-constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::int64_t kLeastNormal = -1021;  // the exponent of 2^-1022
-constexpr int kMostRounds = 1000;
+constexpr int kMostSweeps = 1000;
 
 bool all_fit(const ScaledMachine& machine) {
   return std::ranges::all_of(machine.all_arcs(), [](const auto& arc) { return arc.weight.fits(); }) &&
@@ -31,7 +31,7 @@ Exponents potentials(const ScaledMachine& machine, std::int64_t range) {
   const Machine graph = shape(machine);
   const Components components(graph);
   const auto order = components.order();
-  Exponents p(static_cast<std::size_t>(machine.size()), kUnknown);
+  Exponents p(static_cast<std::size_t>(machine.size()), kUnreached);
   const auto at = [&](State s) -> std::int64_t& { return p[static_cast<std::size_t>(s)]; };
   at(machine.start()) = 0;
   bool changed = true;
@@ -41,15 +41,15 @@ Exponents potentials(const ScaledMachine& machine, std::int64_t range) {
     changed = true;
   };
   for (int round = 0; changed; ++round) {
-    if (round == kMostRounds) return {};
+    if (round == kMostSweeps) return {};
     changed = false;
     for (const State s : order)
-      if (at(s) < kUnknown)
+      if (at(s) < kUnreached)
         for (const auto& arc : machine.arcs(s))
           if (!(arc.weight == Scaled())) bound(arc.target, at(s) + range - arc.weight.exponent());
     for (auto s = order.rbegin(); s != order.rend(); ++s) {
       for (const auto& arc : machine.arcs(*s))
-        if (!(arc.weight == Scaled()) && at(arc.target) < kUnknown) bound(*s, at(arc.target) + arc.weight.exponent() + range);
+        if (!(arc.weight == Scaled()) && at(arc.target) < kUnreached) bound(*s, at(arc.target) + arc.weight.exponent() + range);
       if (const Scaled& weight = machine.final_weight(*s); !(weight == Scaled())) {
         bound(*s, weight.exponent() + range);
         if (at(*s) < weight.exponent() - range) return {};

@@ -24,7 +24,7 @@ struct Lister : PatternVisitor<true> {
 
 struct Enough {};
 
-struct Counter : PatternVisitor<false> {
+struct SupportCounter : PatternVisitor<false> {
   double patterns = 0, occurrences = 0, most = 0;
   std::uint32_t decide(const Pattern& p) {
     ++patterns;
@@ -263,7 +263,7 @@ ConjunctionSizes estimate_conjunctions(const ItemRows& rows, int degree, std::si
   const auto stride =
       all ? 1 : static_cast<std::size_t>(std::min(total / budget + 1, static_cast<double>(std::max<std::size_t>(rows.n_items, 1))));
   Miner miner(rows, index, degree, min_support, 0);
-  Counter counter;
+  SupportCounter counter;
   counter.most = 4 * budget;
   double seen = 0;
   try {

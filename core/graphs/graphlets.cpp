@@ -20,7 +20,7 @@ Count pairs(Count n) { return n * (n - 1) / 2; }
 Count triples(Count n) { return n * (n - 1) * (n - 2) / 6; }
 
 // Counts the subgraphs of one graph after another; nodes are numbered by rising degree.
-class Counter {
+class GraphletCounter {
  public:
   void count(const Graphs& graphs, std::size_t g, int size, bool connected, double* row) {
     read(graphs, g);
@@ -245,7 +245,7 @@ Buffer<double> graphlets(const Graphs& graphs, int size, bool connected, int thr
   std::atomic<std::size_t> next{0};
   expect(n);
   run_parts(threads, [&](int) {
-    Counter counter;
+    GraphletCounter counter;
     for (std::size_t first; (first = next.fetch_add(few)) < n;)
       for (std::size_t g = first; g < std::min(n, first + few); ++g) {
         tick();

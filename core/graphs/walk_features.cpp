@@ -11,8 +11,6 @@
 namespace treille {
 namespace {
 
-constexpr std::uint32_t kAbsent = Interner<std::int32_t>::kAbsent;
-
 // Walks of one sequence of labels, those that end in one node.
 struct End {
   std::int32_t edge, label, node;

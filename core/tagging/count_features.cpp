@@ -8,7 +8,7 @@
 namespace treille {
 namespace {
 
-struct Found {
+struct FoundFeature {
   std::int64_t count;
   std::int32_t place;  // of the template
   std::int64_t key;    // a code, or a number in the interner of the template
@@ -27,7 +27,7 @@ void for_tokens(std::span<const std::int64_t> offsets, Use&& use) {
 
 FeatureList count_features(const std::vector<Template>& templates, const TokenBatch& batch, const GoldTags& gold,
                            std::span<const std::int32_t> sizes, std::int32_t n_items, std::int64_t min_count) {
-  std::vector<Found> found;
+  std::vector<FoundFeature> found;
   std::vector<Interner<std::int32_t>> interned(templates.size());
   auto keep = [&](std::size_t place, std::size_t key, std::int64_t count, std::int32_t shift) {
     if (count >= std::max<std::int64_t>(1, min_count))
@@ -61,10 +61,10 @@ FeatureList count_features(const std::vector<Template>& templates, const TokenBa
       for (std::size_t c = 0; c < counts.size(); ++c) keep(t, c, counts[c], 0);
     }
   }
-  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.count > b.count; });
+  std::stable_sort(found.begin(), found.end(), [](const FoundFeature& a, const FoundFeature& b) { return a.count > b.count; });
   FeatureList out;
   out.templates.reserve(found.size());
-  for (const Found& each : found) {
+  for (const FoundFeature& each : found) {
     out.templates.push_back(each.place);
     const Template& own = templates[static_cast<std::size_t>(each.place)];
     if (own.single() || own.items()) {

@@ -11,8 +11,6 @@
 namespace treille {
 namespace {
 
-constexpr std::uint32_t kAbsent = NGramDictionary<std::int32_t>::kAbsent;
-
 // work(first, last) for contiguous shares of the examples.
 template <class Data, class Work>
 void in_shares(const Data& data, int threads, Work&& work) {

@@ -15,8 +15,6 @@
 namespace treille {
 namespace {
 
-constexpr int kMostLevels = kLongestSubsequence - 1;
-
 // The table of x with W sequences of a group. N is the length of subsequences, or 0 where only `n` tells it. S has n - 1 levels of
 // `length` numbers for each sequence.
 template <int N, int W>

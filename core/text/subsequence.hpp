@@ -22,6 +22,7 @@
 namespace treille {
 
 constexpr int kLongestSubsequence = 64;  // n
+constexpr int kMostLevels = kLongestSubsequence - 1;
 
 // out[i * right.size() + j] = k(left[i], right[j]). Equal numbers are equal symbols in both.
 void subsequence_gram(const Sequences& left, const Sequences& right, int n, double decay, int threads, double* out);

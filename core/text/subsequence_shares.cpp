@@ -12,8 +12,6 @@
 namespace treille {
 namespace {
 
-constexpr int kMostLevels = kLongestSubsequence - 1;
-
 // Rows of S for W sequences of a group: n - 1 levels of `length` numbers for each sequence. L is the number of levels, or -1 where only
 // `n_levels` tells it.
 template <int W, int L>

@@ -55,22 +55,22 @@ inline TrailEnd with(TrailEnd before, std::int32_t label, std::int32_t depth, Fr
   return std::make_shared<const Trail>(Trail{std::move(before), label, depth, kind});
 }
 
-struct Occurrence {
+struct FragmentOccurrence {
   std::uint32_t node;
   double value;  // what it adds to phi; of subset trees, how much more the nodes that follow can give
 };
 
-struct State {
+struct SearchState {
   double bound = 0, value = 1;  // the value of subset trees is that of all occurrences
   std::int32_t depth = 0;       // of the next node, or the last
   TrailEnd trail;
-  std::vector<Occurrence> occurrences;
+  std::vector<FragmentOccurrence> occurrences;
 };
 
 // Collects the heaviest fragments, and the states that may hold others.
-class Search {
+class FragmentSearch {
  public:
-  Search(std::size_t count, const SearchLimits& limits) : count_(count), limits_(limits) {}
+  FragmentSearch(std::size_t count, const SearchLimits& limits) : count_(count), limits_(limits) {}
 
   double threshold() const {
     if (count_ == 0) return std::numeric_limits<double>::infinity();
@@ -89,7 +89,7 @@ class Search {
 
   void visit(std::uint64_t occurrences) { visited_ += occurrences; }
 
-  void push(State&& state) {
+  void push(SearchState&& state) {
     if (!(state.bound > threshold())) return;
     stored_ += state.occurrences.size();
     if (stored_ > limits_.most_stored) {
@@ -104,7 +104,7 @@ class Search {
   HeavyFragments run(Expand&& expand) {
     bool complete = true;
     while (!waiting_.empty() || !aside_.empty()) {
-      State state;
+      SearchState state;
       if (!aside_.empty()) {
         state = std::move(aside_.back());
         aside_.pop_back();
@@ -143,12 +143,12 @@ class Search {
  private:
   using Found = std::pair<double, TrailEnd>;
   static bool lighter(const Found& a, const Found& b) { return a.first > b.first; }
-  static bool lower(const State& a, const State& b) { return a.bound < b.bound; }
+  static bool lower(const SearchState& a, const SearchState& b) { return a.bound < b.bound; }
 
   std::size_t count_;
   SearchLimits limits_;
   std::vector<Found> found_;
-  std::vector<State> waiting_, aside_;
+  std::vector<SearchState> waiting_, aside_;
   std::uint64_t stored_ = 0, visited_ = 0;
 };
 

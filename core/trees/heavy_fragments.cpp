@@ -47,12 +47,12 @@ class SubsetSearch {
   }
 
   HeavyFragments run() {
-    std::map<std::uint32_t, State> roots;
+    std::map<std::uint32_t, SearchState> roots;
     for (std::size_t v = 0; v < forest_.n_nodes(); ++v) {
       poll();
       if (links_.arity[v] == 0 && !leaves_) continue;
       const bool leaf = links_.arity[v] == 0;
-      State& root = roots[production_[v]];
+      SearchState& root = roots[production_[v]];
       if (root.trail == nullptr) {
         root.value = step_;
         root.depth = leaf ? 0 : 1;
@@ -63,15 +63,15 @@ class SubsetSearch {
     for (auto& [production, root] : roots) {
       settle(std::move(root));
     }
-    return search_.run([&](State&& state) { expand(state); });
+    return search_.run([&](SearchState&& state) { expand(state); });
   }
 
  private:
   double most(std::size_t v) const { return std::max(cut_, best_[v]); }
 
-  void settle(State&& state) {
+  void settle(SearchState&& state) {
     double sum = 0;
-    for (const Occurrence& one : state.occurrences) {
+    for (const FragmentOccurrence& one : state.occurrences) {
       const double beta = beta_[links_.tree[one.node]];
       sum += state.depth == 0 ? beta : std::max(0.0, beta) * one.value;
     }
@@ -89,12 +89,12 @@ class SubsetSearch {
     return depth > 0 ? static_cast<std::uint32_t>(links_.next[v]) : v;
   }
 
-  void expand(const State& state) {
+  void expand(const SearchState& state) {
     poll();
     const std::int32_t label = forest_.labels[state.occurrences.front().node];
-    State cut, leaf;
-    std::map<std::uint32_t, State> grown;
-    for (const Occurrence& one : state.occurrences) {
+    SearchState cut, leaf;
+    std::map<std::uint32_t, SearchState> grown;
+    for (const FragmentOccurrence& one : state.occurrences) {
       const bool inner = links_.arity[one.node] > 0;
       std::int32_t depth = state.depth;
       const std::uint32_t next = follow(one.node, depth);
@@ -110,7 +110,7 @@ class SubsetSearch {
         leaf.depth = depth;
       }
     }
-    const auto finish = [&](State& next, double factor, FragmentNode kind) {
+    const auto finish = [&](SearchState& next, double factor, FragmentNode kind) {
       if (next.occurrences.empty()) return;
       next.value = state.value * factor;
       next.trail = with(state.trail, label, state.depth, kind);
@@ -127,7 +127,7 @@ class SubsetSearch {
   const Forest& forest_;
   std::span<const double> beta_;
   Links links_;
-  Search search_;
+  FragmentSearch search_;
   double step_, cut_, leaf_;
   bool leaves_;
   Array<double> best_;  // the largest value of a fragment at each node
@@ -168,22 +168,23 @@ class PartialSearch {
   }
 
   HeavyFragments run() {
-    std::map<std::int32_t, State> roots;
+    std::map<std::int32_t, SearchState> roots;
     for (std::size_t v = 0; v < forest_.n_nodes(); ++v)
       roots[forest_.labels[v]].occurrences.push_back({static_cast<std::uint32_t>(v), node_ * decay_});
     for (auto& [label, root] : roots) {
       root.trail = with(nullptr, label, 0, FragmentNode::inner);
       settle(std::move(root));
     }
-    return search_.run([&](State&& state) { expand(state); });
+    return search_.run([&](SearchState&& state) { expand(state); });
   }
 
  private:
   static constexpr std::size_t kMany = 1 << 16;
 
   // Embeddings that end in the same node go on alike.
-  static void merge(std::vector<Occurrence>& occurrences) {
-    std::stable_sort(occurrences.begin(), occurrences.end(), [](const Occurrence& a, const Occurrence& b) { return a.node < b.node; });
+  static void merge(std::vector<FragmentOccurrence>& occurrences) {
+    std::stable_sort(occurrences.begin(), occurrences.end(),
+                     [](const FragmentOccurrence& a, const FragmentOccurrence& b) { return a.node < b.node; });
     std::size_t kept = 0;
     for (std::size_t k = 1; k < occurrences.size(); ++k) {
       if (occurrences[k].node == occurrences[kept].node)
@@ -200,9 +201,9 @@ class PartialSearch {
   // A bound of the sum over embeddings of any sequence of children: label by label, or all subsets.
   double several(double most, double all, double children) const { return stretched(children) * std::min(std::pow(most, children), all); }
 
-  void settle(State&& state) {
+  void settle(SearchState&& state) {
     double weight = 0, bound = 0;
-    for (const Occurrence& one : state.occurrences) {
+    for (const FragmentOccurrence& one : state.occurrences) {
       const double beta = beta_[links_.tree[one.node]];
       weight += beta * one.value;
       if (beta <= 0) continue;
@@ -216,9 +217,9 @@ class PartialSearch {
     search_.push(std::move(state));
   }
 
-  void expand(const State& state) {
+  void expand(const SearchState& state) {
     poll();
-    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Occurrence>> grown;  // by depth and label
+    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<FragmentOccurrence>> grown;  // by depth and label
     std::uint64_t added = 0;
     const auto add = [&](std::int32_t depth, std::int32_t node, double value) {
       auto& occurrences = grown[{depth, forest_.labels[static_cast<std::size_t>(node)]}];
@@ -226,7 +227,7 @@ class PartialSearch {
       if ((++added & 0xFFFFF) == 0) poll();
       if (occurrences.size() >= kMany && occurrences.size() == occurrences.capacity()) merge(occurrences);
     };
-    for (const Occurrence& one : state.occurrences) {
+    for (const FragmentOccurrence& one : state.occurrences) {
       for (std::int32_t c = links_.first_child(one.node); c != kNone; c = links_.next[static_cast<std::size_t>(c)])
         add(state.depth + 1, c, one.value * node_);  // its parent has children now: the factor decay is the child's
       std::uint32_t v = one.node;
@@ -239,7 +240,7 @@ class PartialSearch {
     search_.visit(added);
     for (auto& [key, occurrences] : grown) {
       merge(occurrences);
-      State next;
+      SearchState next;
       next.occurrences = std::move(occurrences);
       next.depth = key.first;
       next.trail = with(state.trail, key.second, key.first, FragmentNode::inner);
@@ -250,7 +251,7 @@ class PartialSearch {
   const Forest& forest_;
   std::span<const double> beta_;
   Links links_;
-  Search search_;
+  FragmentSearch search_;
   double node_, decay_, adjacent_;
   Array<double> inside_;  // the largest value of a fragment at each node, without its own factor
   Array<double> beside_;  // the largest factor by the siblings that follow

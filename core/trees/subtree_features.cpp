@@ -11,8 +11,6 @@
 namespace treille {
 namespace {
 
-constexpr std::uint32_t kAbsent = Interner<std::int32_t>::kAbsent;
-
 // Counts the subtrees of one tree after another. `number(key)` gives a subtree's number and m(s), `visit(number, m, count)` is then
 // called for each distinct subtree that counts, in the order in which the tree holds them, which does not depend on their numbers.
 class SubtreeCounter {
