@@ -121,7 +121,7 @@ def test_the_command_line_trains_and_evaluates_and_the_server_answers(path, monk
     assert main(["train", "a.series", "--C", "10", "--model", "m.treille"]) == 0, capsys.readouterr().err
     assert main(["evaluate", "m.treille", "a.series"]) == 0
     assert "accuracy 1.0000" in capsys.readouterr().out
-    served = Served.of(treille.load("m.treille"), "m")
+    served = Served(treille.load("m.treille"), "m")
     assert served.description()["data"] == "series"
     assert served.answers([[2.0, 2.5, 1.5], [0.0, -0.5]])["labels"] == ["up", "down"]
 

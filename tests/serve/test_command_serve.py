@@ -169,7 +169,7 @@ def test_files_of_every_kind_give_samples_that_the_server_reads(tmp_path, name):
         model = treille.SVC(treille.kernels.Linear()).fit([{"1": 1.0, "2": 2.0}, {"3": 1.0}], [1, 2])
     found = _samples(Printer(quiet=True), model, Reading(), str(path))
     assert found
-    served = Served.of(model)
+    served = Served(model)
     for sample in found:
         answer = served.predict([json.dumps({"example": sample.value}).encode()])[0]
         assert isinstance(answer, bytes), (sample, answer)

@@ -2,11 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from collections.abc import Callable
+from contextlib import ExitStack
 
 from treille import InputError, Perceptron
 from treille.cli.console import Printer
@@ -14,6 +11,7 @@ from treille.cli.models import describe_report
 from treille.cli.options import kernel_option
 from treille.cli.training import Trained, TrainingJob
 from treille.data.format import count, seconds
+from treille.solvers.progress import running_text
 
 
 def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool, jobs: int | None) -> Trained:
@@ -22,7 +20,7 @@ def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool, job
     machine = Perceptron(chosen, fit_intercept=fit_intercept, n_jobs=jobs or -1)
     begun, counts, first, ended = time.perf_counter(), Counter[str](), None, None
     with ExitStack() as shown:
-        show: Callable[[Perceptron, int, float], None] | None = None
+        show: Callable[[str], None] | None = None
         try:
             for examples in reading.chunks(task.files, True, chosen, ids=False):
                 if first is None:
@@ -30,10 +28,14 @@ def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool, job
                     printer.note(f"in chunks, the first: {examples.note}")
                 labels, notes = examples.labels or [], printer if first is examples else Printer(quiet=True)
                 X = reading.data(notes, examples, chosen)
-                show = show or shown.enter_context(_progress(printer))  # after the notes
+                if show is None:  # after the notes
+                    show = shown.enter_context(running_text(verbose=int(not printer.quiet)))
+                    show("learning from the first examples")
                 machine.partial_fit(X, labels)
                 counts.update(labels)
-                show(machine, counts.total(), time.perf_counter() - begun)
+                speed = f"{counts.total() / max(time.perf_counter() - begun, 1e-9):,.0f} a second"
+                accuracy = f"accuracy {machine.running_accuracy_:.3f}"
+                show(f"{counts.total():,} examples, {speed}, {machine.plan_.sizes}, {accuracy}")
         except (KeyboardInterrupt, InputError) as error:
             if first is None or not counts:
                 raise
@@ -62,22 +64,3 @@ def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool, job
         values={"running_accuracy": accuracy, "seconds": taken},
         ended=ended,
     )
-
-
-@contextmanager
-def _progress(printer: Printer) -> Iterator[Callable[[Perceptron, int, float], None]]:
-    """Shows on a terminal how many examples were learned, and how well they were predicted before that."""
-    console = Console(stderr=True)
-    if printer.quiet or not console.is_terminal:
-        yield lambda machine, n, seconds: None
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("learning from the first examples")
-
-        def show(machine: Perceptron, n: int, seconds: float) -> None:
-            speed = f"{n / max(seconds, 1e-9):,.0f} a second"
-            kept = machine.functions_.sizes()
-            bar.update(task, description=f"{n:,} examples, {speed}, {kept}, accuracy {machine.running_accuracy_:.3f}")
-
-        yield show

@@ -1,38 +1,27 @@
 """What a model answers: from the bodies of requests to the bodies of answers, without HTTP. The threads of a server run it."""
 
-from __future__ import annotations
-
 import json
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, TypeVar
 
 import treille
 from treille import InputError
-from treille.explain.tasks import Task, one
+from treille.explain.tasks import one
 from treille.kernels.parse import format_kernel
 from treille.serve.errors import RequestError
-from treille.serve.kinds import Reader, reader_of
+from treille.serve.kinds import reader_of
 from treille.serve.requests import Request, parsed, request_of
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
 class Served:
-    """A model, the name shown for it, and how its examples are read."""
+    """A fitted estimator, the name shown for it, and how its examples are read."""
 
-    model: Any
-    name: str
-    reader: Reader
-    task: Task
-
-    @classmethod
-    def of(cls, model: Any, name: str = "") -> Served:
-        """A fitted estimator to be served."""
-        return cls(model, name, reader_of(model), model.task())
+    def __init__(self, model: Any, name: str = ""):
+        self.model, self.name, self.reader, self.task = model, name, reader_of(model), model.task()
 
     def description(self) -> dict[str, Any]:
         """The model in JSON values, for `GET /model`."""

@@ -57,7 +57,7 @@ def make_app(
     ['/predict', '/explain']
     """
     limits = limits or Limits()
-    served, workers = Served.of(model, name), Workers(limits)
+    served, workers = Served(model, name), Workers(limits)
     own = {
         "/": ("text/html", page(served, samples).encode()),
         "/playground.css": ("text/css", asset("playground.css")),
