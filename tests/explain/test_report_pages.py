@@ -98,7 +98,7 @@ def test_a_model_without_data_shows_what_it_has(tmp_path):
     assert "There are no examples" in text
     assert "cherries" in text  # a feature
     assert "Accuracy" not in text
-    assert "relative duality gap" in text
+    assert "of the objective (tol: 0.001)" in text
 
 
 def test_examples_without_labels_are_shown_without_scores(tmp_path):
@@ -255,7 +255,7 @@ def test_a_perceptron_reports_its_mistakes(tmp_path):
     with pytest.warns(treille.ConvergenceWarning):
         model = fitted(treille.Perceptron(KERNEL, max_epochs=5))
     text = report_of(model, tmp_path)
-    assert "in the last epoch" in text
+    assert "in the last of 5 epochs" in text
     assert "there may be none" in text
     assert "Accuracy" in text
 

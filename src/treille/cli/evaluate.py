@@ -26,7 +26,7 @@ from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
-from treille.cli.models import check_writable, load_model, refuse_tagger, warn_unknown
+from treille.cli.models import check_writable, load_model, warn_unknown
 from treille.cli.options import Reading, option
 from treille.cli.pages import check_report, names_of
 from treille.cli.predicting import Chunk, predicted, table_line, written
@@ -55,8 +55,7 @@ def run(
     inputs = reading.inputs(str(model), *files)
     check_writable(output, "table", inputs, force)
     check_report(report, inputs, force)
-    estimator = load_model(model, files)
-    refuse_tagger(estimator, model, "evaluate")
+    estimator = load_model(model, files, "evaluate")
     task, kernel, reading = estimator.task(), estimator.plan_.kernel, reading.like(estimator)
     names, hint, n = task.names, _hint(task.names, reading.label), 0
     labelled = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)

@@ -18,10 +18,11 @@ from typing import Annotated, Any
 
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import describe_report, load_model, looks_like_model, print_features, settings, top_features
+from treille.cli.models import load_model, looks_like_model, print_features, settings, top_features
 from treille.cli.options import Reading, argument, option
 from treille.data.base import kind_of, readable_size
 from treille.data.format import class_counts, clipped, shares, visible_label
+from treille.explain.report import describe_report
 from treille.kernels.parse import format_kernel
 
 SAMPLES = 3

@@ -25,9 +25,10 @@ from sklearn.model_selection import KFold
 from treille import InputError, LearnedRidge, LearnedSVC
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, describe_report, print_saved
+from treille.cli.models import check_writable, print_saved
 from treille.cli.options import command, flag, kernel_option, option
 from treille.cli.training import NOT_CONVERGED, TrainingJob, checked, fit, fold_splits, held_out
+from treille.explain.report import describe_report
 from treille.kernels.parse import format_kernel
 
 GROUPS = "features: a weight for each; parts: for each order and term."

@@ -11,10 +11,10 @@ from typing import Any
 from rich.cells import cell_len
 from safetensors import SafetensorError
 
-from treille import InputError, Report, load
+from treille import InputError, load
 from treille.cli.console import Printer
 from treille.data.base import readable_size
-from treille.data.format import count, legend, listed, seconds, visible, visible_label
+from treille.data.format import legend, listed, visible, visible_label
 from treille.explain.scores import unknown_labels
 from treille.io.model import read_spec
 
@@ -32,22 +32,21 @@ def looks_like_model(path: str | os.PathLike[str]) -> bool:
     return head[8:] == b"{" and int.from_bytes(head[:8], "little") <= LONGEST_HEADER
 
 
-def load_model(path: Path, data: Sequence[str] = ()) -> Any:
-    """The estimator of a file; `data` are the other files on the command line, to detect the wrong order."""
+def load_model(path: Path, data: Sequence[str] = (), verb: str = "") -> Any:
+    """The estimator of a file; `data` are the other files on the command line, to detect the wrong order.
+
+    Where `verb` is for single examples, a model that tags sentences is refused, naming the right command.
+    """
     try:
         model = load(path)
     except InputError as error:
         swapped = any(map(looks_like_model, data)) and not looks_like_model(path)
         raise InputError(f"{error}. The model comes first: MODEL FILE" if swapped else str(error)) from None
-    model.n_jobs = -1
-    return model
-
-
-def refuse_tagger(model: Any, path: Path, verb: str) -> None:
-    """Refuses a model that tags sentences where the command is for single examples, and names the right command."""
-    command = model.task().commands[verb]
+    command = model.task().commands.get(verb, verb)
     if command != verb:
         raise InputError(f"{path}: is a model that tags sentences: use 'treille {command} {path} FILE'")
+    model.n_jobs = -1
+    return model
 
 
 def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tuple[str, float]]]:
@@ -115,29 +114,6 @@ def check_writable(path: Path | None, what: str, inputs: Iterable[str] = (), for
             file.write(b"treille")
     except OSError as error:
         raise InputError(f"{path}: the {what} cannot be written here: {error.strerror}; name another place") from None
-
-
-def describe_report(report: Report, tol: float, pairs: bool = False, unit: str = "epoch") -> str:
-    """How training ended, in one line.
-
-    >>> describe_report(Report(2.0, 1.999, 12, 0.5, "converged", 0), 1e-3)
-    'converged, duality gap 5.0e-04 of the objective (tol: 0.001), 12 epochs, 0.50 s'
-    """
-    ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
-    several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
-    took = seconds(report.seconds)
-    if report.mistakes and report.status == "stream":
-        return f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}, {took}"
-    if report.mistakes:
-        separated = "no mistake" if report.mistakes[-1] == 0 else count(report.mistakes[-1], "mistake")
-        in_all = f"{several}{sum(report.mistakes):,} in all, {took}"
-        return f"{ended}, {separated} in the last of {count(report.epochs, 'epoch')}, {in_all}"
-    if pairs and several:
-        several = f"{count(len(report.per_class), 'pair')} of classes, "
-    return (
-        f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
-        f"{count(report.epochs, unit)}, {took}"
-    )
 
 
 def print_saved(printer: Printer, model: Path | None, *commands: str) -> None:

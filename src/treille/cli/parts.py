@@ -12,11 +12,11 @@ import typer
 
 from treille import InputError
 from treille.cli.console import Printer
-from treille.cli.models import describe_report
 from treille.cli.options import option, option_errors
 from treille.cli.training import Trained, TrainingJob, check_classes, fit
 from treille.data.base import available_memory, readable_size
 from treille.data.format import class_counts, count, shares
+from treille.explain.report import describe_report
 from treille.io import Examples
 from treille.kernels import Kernel
 from treille.scale.cluster import require_dask

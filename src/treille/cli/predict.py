@@ -26,7 +26,7 @@ from typing import Annotated, Any
 import typer
 
 from treille.cli import options
-from treille.cli.models import check_writable, load_model, refuse_tagger
+from treille.cli.models import check_writable, load_model
 from treille.cli.options import flag, option
 from treille.cli.predicting import predicted, table_line, written
 from treille.data.format import class_counts, count, shares
@@ -50,8 +50,7 @@ def run(
     """Reads a model and examples, and writes predictions."""
     if output != STANDARD_OUTPUT:
         check_writable(Path(output), "predictions", reading.inputs(str(model), *files), force)
-    estimator = load_model(model, files)
-    refuse_tagger(estimator, model, "predict")
+    estimator = load_model(model, files, "predict")
     task = estimator.task()
     names = task.names
     _check_options(task, scores, probabilities)

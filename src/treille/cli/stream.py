@@ -7,10 +7,10 @@ from contextlib import ExitStack
 
 from treille import InputError, Perceptron
 from treille.cli.console import Printer
-from treille.cli.models import describe_report
 from treille.cli.options import kernel_option
 from treille.cli.training import Trained, TrainingJob
 from treille.data.format import count, seconds
+from treille.explain.report import describe_report
 from treille.solvers.progress import running_text
 
 

@@ -38,13 +38,14 @@ import typer
 
 from treille import SVC, InputError, Lattices, LogisticRegression
 from treille.cli import options, training
-from treille.cli.models import check_writable, describe_report, warn_unknown
+from treille.cli.models import check_writable, warn_unknown
 from treille.cli.options import Data, kernel_options, numbers_option
 from treille.cli.pages import check_report, write_training_report
 from treille.cli.parts import Limits, hint_memory, train_parts
 from treille.cli.stream import train_stream
 from treille.cli.training import NOT_CONVERGED, HeldOut, Trained, TrainingJob, check_scoring, checked
 from treille.data.format import class_counts, count, shares
+from treille.explain.report import describe_report
 from treille.kernels import Kernel
 
 WITH_PARTS = ("--checkpoint", "--scratch", "--min-count")

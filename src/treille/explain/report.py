@@ -19,7 +19,7 @@ from treille.explain.plots import Line, axis_of, plot
 from treille.explain.tasks import Task
 from treille.io.errors import InputError
 from treille.kernels.parse import format_kernel
-from treille.solvers.report import check_outcome
+from treille.solvers.report import Report, check_outcome
 
 MOST_FEATURES, FEWEST, ALL_FEATURES = 40, 10, 240  # of a class, and of all together: joining n-grams takes time
 MOST_FRAGMENTS = 20
@@ -127,15 +127,31 @@ def plan(model: Any) -> dict[str, str]:
     skipped = ("kernel", "n_jobs", "verbose", "templates")
     values = {k: v for k, v in model.get_params(deep=False).items() if k not in skipped and v is not None}
     chosen["parameters"] = ", ".join(f"{name}={value!r}" for name, value in values.items())
-    report = model.report_
-    several = f", {count(len(report.per_class), 'problem')}" if report.per_class else ""
-    known = {"converged": "converged", "stream": "one pass over a stream"}
-    ended = known.get(report.status, f"stopped at {report.status}, not converged")
-    reached = f"relative duality gap {report.relative_gap:.1e} (tol {model.tol:g})"
-    if report.mistakes:  # a perceptron
-        reached = f"{sum(report.mistakes):,} mistakes, {report.mistakes[-1]:,} in the last epoch"
-    spent = f"{count(report.epochs, 'epoch')}, {seconds(report.seconds)}, seed {report.seed}"
-    return chosen | {"training": f"{ended}, {reached}{several}, {spent}"}
+    ended = describe_report(model.report_, model.tol, model.task().pairs)
+    return chosen | {"training": f"{ended}, seed {model.report_.seed}"}
+
+
+def describe_report(report: Report, tol: float, pairs: bool = False, unit: str = "epoch") -> str:
+    """How training ended, in one line.
+
+    >>> describe_report(Report(2.0, 1.999, 12, 0.5, "converged", 0), 1e-3)
+    'converged, duality gap 5.0e-04 of the objective (tol: 0.001), 12 epochs, 0.50 s'
+    """
+    ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
+    several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
+    took = seconds(report.seconds)
+    if report.mistakes and report.status == "stream":
+        return f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}, {took}"
+    if report.mistakes:
+        separated = "no mistake" if report.mistakes[-1] == 0 else count(report.mistakes[-1], "mistake")
+        in_all = f"{several}{sum(report.mistakes):,} in all, {took}"
+        return f"{ended}, {separated} in the last of {count(report.epochs, 'epoch')}, {in_all}"
+    if pairs and several:
+        several = f"{count(len(report.per_class), 'pair')} of classes, "
+    return (
+        f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
+        f"{count(report.epochs, unit)}, {took}"
+    )
 
 
 def of_training(model: Any, task: Task) -> list[str]:

@@ -27,7 +27,7 @@ from sklearn.base import clone
 from treille import InputError, Tagger
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, describe_report, print_saved
+from treille.cli.models import check_writable, print_saved
 from treille.cli.options import command, kernel_option, option
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
@@ -36,7 +36,7 @@ from treille.cli.tag.sentences import Tagged
 from treille.cli.training import NOT_CONVERGED, check_scoring, checked, fit, saved, warn_gap
 from treille.data.format import class_counts, listed
 from treille.explain.page import Source
-from treille.explain.report import write_report
+from treille.explain.report import describe_report, write_report
 from treille.explain.tagging import texts_of
 from treille.explain.tasks import Tagging
 from treille.kernels.parse import format_kernel
