@@ -8,8 +8,7 @@ import pytest
 
 import treille
 from treille.data import Graph
-from treille.explain.highlighting import bars, highlighted, highlighted_sentence, stylesheet
-from treille.explain.logo import logo
+from treille.explain.highlighting import bars, highlighted, highlighted_sentence, logo, stylesheet
 from treille.kernels import Columns, Linear, NGram, Subpath, WeisfeilerLehman
 
 HOSTILE = "</span><script>alert(1)</script> \x1b[31m \u202ertl \x00 \"' onload=x"

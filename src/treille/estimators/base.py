@@ -18,7 +18,6 @@ from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.estimators.sources import Posed, opened
 from treille.explain.explanation import Explanation, explanations
 from treille.explain.fragments import has_fragments
-from treille.explain.support import support_shares
 from treille.explain.tasks import Task
 from treille.features import FeatureMap
 from treille.io import stored
@@ -300,11 +299,9 @@ class KernelMachine(Model):
     def explain_all(self, X: Any) -> list[Explanation]:
         """The explanation of every example."""
         batch = self._read_batch(X)
-        found = self.functions_.contributions(batch, effective_n_jobs(self.n_jobs))
         task = self.task()
         classes = task.labels if task.any_class else None
-        support = support_shares(self.functions_, batch, self.n_jobs)
-        return explanations(X, batch, found, self.functions_.intercept, classes, support)
+        return explanations(X, batch, self.functions_, classes, effective_n_jobs(self.n_jobs))
 
     def save(self, path: str | os.PathLike[str], representation: str = "flat") -> None:
         """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept.

@@ -1,9 +1,8 @@
 """Explanations: what in an example made the decision."""
 
-from treille.explain.explanation import Explanation
+from treille.explain.explanation import Explanation, SupportExample
 from treille.explain.fragments import HeavyFragment
 from treille.explain.merged import MergedFeature
-from treille.explain.support import SupportExample
 from treille.explain.tagged_sentence import Decision, TaggedSentence
 
 __all__ = ["Decision", "Explanation", "HeavyFragment", "MergedFeature", "SupportExample", "TaggedSentence"]

@@ -1,7 +1,7 @@
 """The explanation of one output: what each part of an example contributed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from treille.data import Batch
+from treille.data import Batch, KernelValues
 from treille.data.aligned import leaf_batches
-from treille.data.format import clipped, visible_label
+from treille.data.format import clipped, visible, visible_label
 from treille.explain.characters import largest, text_of
 from treille.explain.highlighting import bars, highlighted, stylesheet
-from treille.explain.support import SupportExample, SupportShares, example_name
-from treille.features import Contributions
 from treille.io.errors import InputError
+from treille.spaces.functions import DecisionFunctions, KernelFunctions
 
 LONGEST = 160  # characters of a name
+SUPPORT_WIDTH = 60  # cells of a support example
 
 
 class Shown(NamedTuple):
@@ -82,6 +82,33 @@ class Explained(ABC):
 
     def _repr_html_(self) -> str:
         return page(None, [self.shown()])
+
+
+class SupportExample(NamedTuple):
+    """A support example x_i: its place i in the model's support, its text, shortened, and its shares beta_i k(x_i, x)."""
+
+    place: int
+    example: str
+    shares: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class SupportShares:
+    """Support examples, their coefficients, one column per function, and k(x_i, x) of one example x with each of them."""
+
+    support: Batch
+    coefficients: np.ndarray
+    values: np.ndarray
+
+    def shares(self) -> np.ndarray:
+        """beta_i k(x_i, x): one row per support example, one column per function."""
+        return self.coefficients * self.values[:, None]
+
+    def examples(self, function: int) -> list[SupportExample]:
+        """The support examples, those with the largest shares in a function first."""
+        shares = self.shares()
+        order = np.argsort(-np.abs(shares[:, function]), kind="stable").tolist()
+        return [SupportExample(i, example_name(self.support, i), shares[i]) for i in order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,20 +259,39 @@ class Explanation(Explained):
         return f"{shown}{', '.join(most)}{', ...' if len(values) > 10 else ''}"
 
 
+def example_name(batch: Batch, i: int, width: int = SUPPORT_WIDTH) -> str:
+    """Example i of a batch in a line, shortened.
+
+    >>> import treille
+    >>> example_name(treille.Strings(["two lines\\nof text"]), 0), example_name(treille.Trees(["(S (NP he) (VP sat))"]), 0)
+    ('two lines↵of text', '(S (NP he) (VP sat))')
+    """
+    if isinstance(batch, KernelValues):  # a model keeps their numbers alone
+        return f"training example {int(batch.ids[i])}"
+    return clipped(visible(_text(batch[i], width), blanks=False), width)
+
+
+def _text(example: Any, width: int) -> str:
+    if isinstance(example, Mapping):
+        return "; ".join(f"{name}: {clipped(_text(value, width), width)}" for name, value in example.items())
+    if isinstance(example, (list, tuple)) and all(isinstance(symbol, str) for symbol in example):
+        return " ".join(example[:width])
+    return str(example[:width] if isinstance(example, (str, bytes)) else example)
+
+
 def explanations(
-    X: Any,
-    batch: Batch,
-    found: Contributions | None,
-    intercept: np.ndarray,
-    classes: list[Any] | None,
-    support: list[SupportShares] | None = None,
+    X: Any, batch: Batch, functions: DecisionFunctions, classes: list[Any] | None, n_jobs: int
 ) -> list[Explanation]:
     """The explanation of each example X of a batch, by support example where there are no contributions by part."""
+    found, intercept, support = functions.contributions(batch, n_jobs), functions.intercept, list[SupportShares]()
+    if isinstance(functions, KernelFunctions):
+        values = functions.kernel.gram(batch, functions.support, n_jobs)
+        support = [SupportShares(functions.support, functions.coefficients, row) for row in values]
     examples = [X[i] if isinstance(X, Sequence) else None for i in range(len(batch))]
     if found is None:
         return [
             Explanation(own.shares(), np.zeros_like(intercept), intercept, classes, (), example, (), True, own)
-            for example, own in zip(examples, support or [], strict=True)
+            for example, own in zip(examples, support, strict=True)
         ]
     leaves = leaf_batches(batch)
     read = [(name, *found.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in found.shares]
@@ -258,5 +304,5 @@ def explanations(
         own = tuple(columns) if len(leaves) > 1 else ()
         places = tuple((leaf, i) for _, leaf, _ in read)
         parts = np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
-        explained.append(Explanation(*parts, support_shares=None if support is None else support[i]))
+        explained.append(Explanation(*parts, support_shares=support[i] if support else None))
     return explained

@@ -11,10 +11,9 @@ from markupsafe import Markup
 
 from treille.data.format import count
 from treille.explain.examples import size_of, some_of
-from treille.explain.explanation import Explained, Explanation
+from treille.explain.explanation import Explained, Explanation, example_name
 from treille.explain.highlighting import bars
 from treille.explain.page import Content, Example, Highlight, Source
-from treille.explain.support import example_name
 from treille.io.errors import InputError
 
 MOST_BYTES = 4_000_000  # of all highlights together

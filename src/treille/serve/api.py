@@ -10,9 +10,8 @@ import treille
 from treille import InputError
 from treille.explain.tasks import one
 from treille.kernels.parse import format_kernel
-from treille.serve.errors import RequestError
 from treille.serve.kinds import reader_of
-from treille.serve.requests import Request, parsed, request_of
+from treille.serve.requests import Request, RequestError, parsed, request_of
 
 T = TypeVar("T")
 

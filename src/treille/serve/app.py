@@ -14,12 +14,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from treille.serve.api import Served, encoded, internal
-from treille.serve.errors import RequestError
 from treille.serve.guard import Guard, error_response, json_response
 from treille.serve.limits import Limits, Work, Workers
 from treille.serve.openapi import description
 from treille.serve.playground import Sample, asset, page
-from treille.serve.requests import check_length, check_type, too_large
+from treille.serve.requests import RequestError, check_length, check_type, too_large
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 LINGER = 1 << 20  # bytes beyond the limit that are read and dropped: a client that still sends would not see the answer

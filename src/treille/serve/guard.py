@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from treille.serve.api import encoded
-from treille.serve.errors import RequestError
+from treille.serve.requests import RequestError
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treille.serve.errors import RequestError
+from treille.serve.requests import RequestError
 
 TOGETHER = 64  # requests answered by one call of the core, at most
 LARGE = 1 << 16  # bytes of requests that are answered together, at most

@@ -5,9 +5,9 @@ from typing import Any
 import treille
 from treille.explain.tasks import SINGULAR
 from treille.serve.api import Served
-from treille.serve.errors import KINDS
 from treille.serve.kinds import SENTENCES
 from treille.serve.limits import Limits
+from treille.serve.requests import KINDS
 from treille.tagging import Sentences
 
 FAILURES = (400, 408, 413, 415, 421, 422, 500, 503, 504)

@@ -1,4 +1,4 @@
-"""The bodies of requests, read and checked."""
+"""The bodies of requests, read and checked, and what clients are told when a request cannot be answered."""
 
 import json
 import math
@@ -6,10 +6,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from treille.serve.errors import RequestError
-
 DEPTH = 32  # lists and objects inside each other
 JSON_TYPE = "expected Content-Type: application/json (curl: -H 'Content-Type: application/json')"
+KINDS = {
+    400: "bad request",
+    404: "not found",
+    405: "method not allowed",
+    408: "request timeout",
+    413: "too large",
+    415: "unsupported media type",
+    421: "misdirected request",
+    422: "bad example",
+    500: "internal error",
+    503: "busy",
+    504: "timeout",
+}
+
+
+class RequestError(Exception):
+    """The end of a request that cannot be answered: status, message, and headers that belong to it."""
+
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None):
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.headers = dict(headers or {})
+
+    def body(self) -> dict[str, object]:
+        """The answer as JSON values.
+
+        >>> RequestError(404, "there is no /x")
+        RequestError('there is no /x')
+        >>> RequestError(404, "there is no /x").body()
+        {'error': {'status': 404, 'type': 'not found', 'message': 'there is no /x'}}
+        """
+        return {"error": {"status": self.status, "type": KINDS.get(self.status, "error"), "message": self.message}}
 
 
 @dataclass(frozen=True)
@@ -53,7 +84,7 @@ def parsed(body: bytes) -> dict[str, Any]:
     {'example': 'a vine'}
     >>> parsed(b'{"example": }')
     Traceback (most recent call last):
-    treille.serve.errors.RequestError: line 1, column 13: not JSON: Expecting value
+    treille.serve.requests.RequestError: line 1, column 13: not JSON: Expecting value
     """
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_constant, parse_float=_number)
