@@ -28,9 +28,9 @@ from treille.cli import options
 from treille.cli.console import Printer, aligned
 from treille.cli.models import check_writable, load_model, warn_unknown
 from treille.cli.options import Reading, option
-from treille.cli.pages import check_report, names_of
 from treille.cli.predicting import Chunk, predicted, table_line, written
 from treille.data.format import count, visible_label
+from treille.explain.examples import names_of
 from treille.explain.page import Source
 from treille.explain.report import write_report
 from treille.explain.scores import Scores, area, measure_pairs, positive_class
@@ -54,7 +54,7 @@ def run(
     """Reads a model and labelled examples, and prints scores."""
     inputs = reading.inputs(str(model), *files)
     check_writable(output, "table", inputs, force)
-    check_report(report, inputs, force)
+    check_writable(report, "report", inputs, force)
     estimator = load_model(model, files, "evaluate")
     task, kernel, reading = estimator.task(), estimator.plan_.kernel, reading.like(estimator)
     names, hint, n = task.names, _hint(task.names, reading.label), 0

@@ -93,7 +93,8 @@ def _is_of(path: Path, source: str) -> bool:
 def check_writable(path: Path | None, what: str, inputs: Iterable[str] = (), force: bool = False) -> None:
     """Checks before any work whether a file can be written to this path, and whether it would replace what it should not.
 
-    Without `force`, no output replaces an input; a model replaces models only, and nothing else replaces a model.
+    Without `force`, no output replaces an input; a model replaces models only, and nothing else replaces a model. A report replaces
+    reports only.
     """
     if path is None:
         return
@@ -104,6 +105,8 @@ def check_writable(path: Path | None, what: str, inputs: Iterable[str] = (), for
         if is_model(path) != (what == "model") and (what == "model" or path.stat().st_size):
             found = "exists and is no treille model" if what == "model" else "is a treille model"
             raise InputError(f"{path}: {found}, and would be overwritten by the {what}: {again}")
+        if what == "report" and b'name="generator" content="treille' not in path.read_bytes()[:1000]:
+            raise InputError(f"{path}: exists and is no report of treille: {again}")
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected the name of a file for the {what}")
     if not path.parent.is_dir():

@@ -22,9 +22,8 @@ from treille import SVC, Trees
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.matrices import write_lines
-from treille.cli.models import print_features
+from treille.cli.models import check_writable, print_features
 from treille.cli.options import command, option
-from treille.cli.pages import check_report
 from treille.cli.training import fit, part_split
 from treille.data.format import count
 from treille.datasets import flow_graph, functions
@@ -91,7 +90,7 @@ def run(
     """Trains one model per kind of data, and prints and writes the results."""
     report = report or folder / "report.html"
     folder.mkdir(parents=True, exist_ok=True)
-    check_report(report, force=force)
+    check_writable(report, "report", force=force)
     models, contents, values = zip(*(_try(printer, kind, folder) for kind in KINDS), strict=True)
     rows, commands = list(map(_row, KINDS, values)), _next(folder / KINDS[0].name)
     overview = Table(

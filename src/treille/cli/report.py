@@ -18,11 +18,11 @@ from typing import Annotated, Any
 
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import load_model
+from treille.cli.models import check_writable, load_model
 from treille.cli.options import Reading, argument, option
-from treille.cli.pages import check_report, names_of
 from treille.cli.tag import sentences
 from treille.data.base import readable_size
+from treille.explain.examples import names_of
 from treille.explain.page import Source
 from treille.explain.report import write_report
 from treille.tagging import Sentences
@@ -41,7 +41,7 @@ def run(
 ) -> None:
     """Reads a model and examples, and writes the page."""
     inputs = [*(files or ()), *(train or ())]
-    check_report(output, reading.inputs(str(model), *inputs), force)
+    check_writable(output, "report", reading.inputs(str(model), *inputs), force)
     estimator = load_model(model, inputs)
     shown, trained = (_read(printer, estimator, reading, paths) if paths else None for paths in (files, train))
     *_, data, names = shown or trained or ("", None)

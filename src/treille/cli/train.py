@@ -32,20 +32,25 @@ was learned so far.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
+from sklearn.base import clone
 
 from treille import SVC, InputError, Lattices, LogisticRegression
 from treille.cli import options, training
 from treille.cli.models import check_writable, warn_unknown
 from treille.cli.options import Data, kernel_options, numbers_option
-from treille.cli.pages import check_report, write_training_report
 from treille.cli.parts import Limits, hint_memory, train_parts
 from treille.cli.stream import train_stream
-from treille.cli.training import NOT_CONVERGED, HeldOut, Trained, TrainingJob, check_scoring, checked
+from treille.cli.training import NOT_CONVERGED, HeldOut, Splits, Trained, TrainingJob, check_scoring, checked
 from treille.data.format import class_counts, count, shares
-from treille.explain.report import describe_report
+from treille.explain.examples import names_of, some_of
+from treille.explain.page import Source
+from treille.explain.report import describe_report, write_report
 from treille.kernels import Kernel
 
 WITH_PARTS = ("--checkpoint", "--scratch", "--min-count")
@@ -85,7 +90,7 @@ def run(
         check_scoring(model, ways, "--test FILE" if limits.in_parts else "--cv 5")
     inputs = reading.inputs(*files, *(test or ()))
     check_writable(model, "model", inputs, force)
-    check_report(report, [*inputs, str(model or "")], force)
+    check_writable(report, "report", [*inputs, str(model or "")], force)
     task = TrainingJob(files, test or [], model, reading, printer, report)
     if stream:
         trained = train_stream(task, kernel, not no_intercept, jobs)
@@ -138,11 +143,43 @@ def _train_in_memory(
     if tested:
         scored = HeldOut(f"on {tested.examples.source}", [training.score(machine, tested.X, tested.labels, labels)])
     if task.report:
-        write_training_report(task.report, task, machine, data, scored, splits, tested)
+        _write_report(task.report, task, machine, data, scored, splits, tested)
     plan, source = machine.plan_, data.examples
     why = data.why if plan.kernel is machine.kernel else plan.kernel_why
     ended = describe_report(machine.report_, machine.tol)
     return Trained(machine, source.source, source.format, class_counts(labels), why, ended, scored, candidates)
+
+
+def _write_report(
+    path: Path,
+    task: TrainingJob,
+    machine: Any,
+    data: Data,
+    scored: HeldOut | None,
+    splits: Splits | None,
+    tested: Data | None,
+) -> None:
+    """The report of `treille train`: of the test file, of the examples held out, of the first fold, or of the training data.
+
+    For examples held out and folds, it is the report of a model trained on the others.
+    """
+    shown, X, labels = tested or data, data.X, np.array(data.labels)
+    source = Source(shown.examples.source, names=names_of(shown.examples), warnings=task.printer.warnings)
+    if task.model:
+        source = replace(source, model=str(task.model))
+    if tested is not None:
+        write_report(machine, tested.X, tested.labels, path, (X, labels), source)
+    elif splits is None or scored is None:
+        write_report(machine, None, None, path, (X, labels), source)
+    else:
+        how = "held out: the figures are of a model trained on the others"
+        if len(splits) > 1:
+            how = f"the first of {len(splits)} folds, of a model trained on the others; over all folds: {scored}"
+        rest, rows = splits[0]
+        trained = (some_of(X, rest), labels[rest])
+        fitted = scored.fitted or training.fit(clone(machine), *trained)
+        source = replace(source, how=how, names=[source.names[i] for i in rows] if source.names else None)
+        write_report(fitted, some_of(X, rows), labels[rows], path, trained, source)
 
 
 def _read(task: TrainingJob, kernel: Kernel | None) -> tuple[Data, Data | None]:

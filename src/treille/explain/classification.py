@@ -1,7 +1,5 @@
 """The report of a classifier: figures, confusion matrix, curves, and a table of classes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +42,7 @@ class Predictions:
     truth: list[str] | None
 
     @classmethod
-    def of(cls, task: Choice, X: Any, truth: list[str] | None) -> Predictions:
+    def of(cls, task: Choice, X: Any, truth: list[str] | None) -> "Predictions":
         """The predictions of a model for examples."""
         outputs = task.model.decision_function(X)
         scores = task.columns(outputs)

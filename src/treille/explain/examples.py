@@ -1,4 +1,4 @@
-"""Names of labels, and some of the examples of any container."""
+"""Names of labels and examples, and some of the examples of any container."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +8,7 @@ from scipy.sparse import issparse
 
 from treille.data import Batch
 from treille.data.base import is_frame
+from treille.io import Examples
 from treille.io.labels import label_text
 from treille.io.parts import selected
 
@@ -26,6 +27,14 @@ def label_name(label: Any) -> str:
 def listed_examples(X: Any) -> Any:
     """Examples that can be read more than once."""
     return list(X) if isinstance(X, Iterator) else X
+
+
+def names_of(examples: Examples) -> list[str]:
+    """The names of the examples on the page: their ids, otherwise their lines, otherwise their numbers from 1."""
+    if examples.ids:
+        return examples.ids
+    lines = () if examples.sources else examples.lines  # of one file
+    return [f"line {line}" for line in lines] or [f"example {i}" for i in range(1, len(examples) + 1)]
 
 
 def size_of(X: Any) -> int:

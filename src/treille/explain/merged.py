@@ -1,7 +1,5 @@
 """Overlapping n-grams joined to the longer stretches that they come from: `transport`, not `ransp`, `anspo` and `nspor`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -60,7 +58,12 @@ def merged_features(
 
 
 def _merged(
-    features: FeatureMap, weights: np.ndarray, count: int, leaves: list[Leaf], places: dict[int, _Places], examples: Any
+    features: FeatureMap,
+    weights: np.ndarray,
+    count: int,
+    leaves: list[Leaf],
+    places: "dict[int, _Places]",
+    examples: Any,
 ) -> list[MergedFeature]:
     best = np.argsort(-weights, kind="stable")[: CANDIDATES * count]
     best = best[weights[best] > 0]
@@ -184,16 +187,15 @@ class _Pool:
         return found[found >= 0]
 
     @cached_property
-    def _heaviest(self) -> tuple[dict[Any, tuple[Any, ...]], dict[Any, tuple[Any, ...]]]:
-        """The heaviest candidate by all of its symbols but the last, and by all but the first."""
-        begins: dict[Any, tuple[Any, ...]] = {}
-        ends: dict[Any, tuple[Any, ...]] = {}
+    def _heaviest(self) -> dict[tuple[bool, tuple[Any, ...]], tuple[Any, ...]]:
+        """The heaviest candidate to follow these symbols, (True, symbols), or to precede them, (False, symbols)."""
+        found: dict[tuple[bool, tuple[Any, ...]], tuple[Any, ...]] = {}
         for id in sorted(self.grams, key=lambda id: -self.weights[id]):
             gram = self.grams[id]
             if len(gram) > 1:
-                begins.setdefault(gram[:-1], gram)
-                ends.setdefault(gram[1:], gram)
-        return begins, ends
+                found.setdefault((True, gram[:-1]), gram)
+                found.setdefault((False, gram[1:]), gram)
+        return found
 
     @cached_property
     def _ids(self) -> dict[tuple[Any, ...], int]:
@@ -201,17 +203,16 @@ class _Pool:
 
     def chained(self, gram: list[Any], used: set[int]) -> list[Any]:
         """The n-gram with those that overlap it, by their strings alone."""
-        begins, ends = self._heaviest
         symbols, n, taken = list(gram), len(gram), {tuple(gram)}
+        least = ALIKE * self.weights[self._ids[tuple(gram)]]
         for right in (True, False):
             while n > 1 and len(symbols) < LONGEST:
                 edge = tuple(symbols[-n:] if right else symbols[:n])
                 shared = edge[1:] if right else edge[:-1]
-                new = (begins if right else ends).get(shared)
-                mutual = (ends if right else begins).get(shared) == edge
+                new, mutual = self._heaviest.get((right, shared)), self._heaviest.get((not right, shared)) == edge
                 if new is None or new in taken or not mutual or self._ids[new] in used:
                     break
-                symbol, least = new[-1 if right else 0], ALIKE * self.weights[self._ids[tuple(gram)]]
+                symbol = new[-1 if right else 0]
                 if self.weights[self._ids[new]] < least or (self.unit.separator == "" and str(symbol).isspace()):
                     break
                 taken.add(new)

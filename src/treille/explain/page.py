@@ -1,7 +1,5 @@
 """The parts of a report as values, and the page that shows them: one HTML file that needs nothing else."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os
@@ -56,7 +54,9 @@ class Figure:
     note: str = ""
 
     @classmethod
-    def of(cls, name: str, values: Mapping[str, float], note: str = "", digits: str = ".3f", most: float = 1) -> Figure:
+    def of(
+        cls, name: str, values: Mapping[str, float], note: str = "", digits: str = ".3f", most: float = 1
+    ) -> "Figure":
         """The figure of the first of these values, the model's; the bar of a value of `most` is full."""
         bars = [Bar(other, f"{value:{digits}}", min(1.0, max(0.0, value / most))) for other, value in values.items()]
         return cls(name, bars[0].text, bars, note)

@@ -1,7 +1,5 @@
 """Examples in JSON as the examples of a model: how they are read and described."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +19,7 @@ class Reader:
     schema: Mapping[str, Any]  # see `Batch.json_schema`
     read: Callable[[list[Any]], Any]
     write: Callable[[Any], Any]  # one example as a value of JSON
-    columns: Mapping[str, Reader] = field(default_factory=dict)  # of examples with several columns
+    columns: "Mapping[str, Reader]" = field(default_factory=dict)  # of examples with several columns
     n_columns: int = 1  # of the tokens of sentences; 0 if these have features
 
     @property

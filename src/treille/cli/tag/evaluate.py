@@ -16,7 +16,7 @@ from typing import Any
 from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.pages import check_report
+from treille.cli.models import check_writable
 from treille.cli.tag import sentences
 from treille.data.format import visible_label
 from treille.explain.page import Source
@@ -42,7 +42,7 @@ def run(
     printer: options.ResultOutput,
 ) -> None:
     """Reads a model and tagged sentences, and prints scores."""
-    check_report(report, [str(model), *files], force)
+    check_writable(report, "report", [str(model), *files], force)
     tagger = sentences.load_tagger(model, files, beam, jobs)
     X, y = sentences.read_for(printer, tagger, files, tag_column, encoding)
     with printer.busy("tagging"):

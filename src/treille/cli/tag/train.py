@@ -29,7 +29,6 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, print_saved
 from treille.cli.options import command, kernel_option, option
-from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.cli.tag.evaluate import compare, describe
 from treille.cli.tag.sentences import Tagged
@@ -87,7 +86,7 @@ def run(
     check_scoring(model, {"--holdout": holdout, "--test": test or None}, "--holdout 0.1")
     inputs = [*files, *(test or ()), *([str(templates)] if templates else [])]
     check_writable(model, "model", inputs, force)
-    check_report(report, inputs, force)
+    check_writable(report, "report", inputs, force)
     tagger = checked(
         Tagger(
             kernel_option(kernel), templates and read_templates(templates), C=C, loss=loss, tol=tol, max_epochs=max_epochs,
