@@ -228,7 +228,7 @@ def test_progress_says_how_many_examples_there_were_and_how_fast(capsys):
 @pytest.mark.parametrize("output", ["-", "out.txt"])
 def test_ctrl_c_ends_it_and_leaves_no_part_of_a_file(cli, model, wines, output):
     lines = "".join(f"{text}\n" for text, _ in texts(10_100))
-    words = [sys.executable, "-m", "treille.cli", "predict", str(model), "-", "--output", output]
+    words = [sys.executable, "-m", "treille", "predict", str(model), "-", "--output", output]
     pipe, first = subprocess.PIPE, b""
     before = sorted(os.listdir())
     with subprocess.Popen(words, cwd=wines.parent, stdin=pipe, stdout=pipe, stderr=pipe) as child:

@@ -147,7 +147,7 @@ def test_ctrl_c_saves_what_was_learned_and_says_so(tmp_path):
     words = [
         sys.executable,
         "-m",
-        "treille.cli",
+        "treille",
         "train",
         "-",
         "--stream",

@@ -11,9 +11,9 @@ import pytest
 import treille
 from treille.data import Graph, Graphs
 from treille.data.tree import Tree
-from treille.drawing import graph_layout, layers, tidy_tree
+from treille.drawing import graph_layout, layered, tidy_tree
 from treille.drawing.layered import Machine, draw_machine
-from treille.drawing.svg import Shares, clipped, readable, text_width
+from treille.drawing.svg import Shares, clipped, text_width, visible
 from treille.drawing.tidy_tree import draw_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -97,7 +97,7 @@ def test_nodes_of_a_level_of_a_tree_do_not_overlap_and_parents_are_in_the_middle
 def test_items_of_a_layer_of_a_machine_do_not_overlap(seed):
     machine = random_machine(4 + 3 * seed, seed, cycles=seed % 2 == 0)
     other = machine.sources != machine.targets
-    plan = layers.lay_out(machine.n_states, machine.sources[other], machine.targets[other], 38.0, 21.0)
+    plan = layered.lay_out(machine.n_states, machine.sources[other], machine.targets[other], 38.0, 21.0)
     heights = np.full(len(plan.layer), 10.5)
     heights[plan.labels], heights[: machine.n_states] = 21.0, 38.0
     for layer in range(int(plan.layer.max()) + 1):
@@ -111,9 +111,9 @@ def test_items_of_a_layer_of_a_machine_do_not_overlap(seed):
 
 def test_arcs_lead_from_left_to_right_unless_they_close_a_cycle():
     machine = random_machine(20, 1, cycles=False)
-    plan = layers.lay_out(20, machine.sources, machine.targets, 38.0, 21.0)
+    plan = layered.lay_out(20, machine.sources, machine.targets, 38.0, 21.0)
     assert all(plan.forward)
-    plan = layers.lay_out(3, np.array([0, 1, 2]), np.array([1, 2, 0]), 38.0, 21.0)
+    plan = layered.lay_out(3, np.array([0, 1, 2]), np.array([1, 2, 0]), 38.0, 21.0)
     assert plan.forward == [True, True, False]
 
 
@@ -242,7 +242,7 @@ def test_long_labels_are_cut_and_full_in_the_hint():
     assert len(svg) < 3000
     assert "x" * 300 in svg
     assert clipped("a" * 30) == "a" * 23 + "…"
-    assert readable("a\tb\n\x07") == "a⇥b↵\\x07"
+    assert visible("a\tb\n\x07", blanks=False) == "a⇥b↵\\x07"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from public_sets import data_folder
 
-TREILLE = [sys.executable, "-m", "treille.cli"]
+TREILLE = [sys.executable, "-m", "treille"]
 DATA = data_folder()
 
 

@@ -14,20 +14,25 @@ most. For models of 'treille tag train', every token is listed with its tag and 
 --html writes a page on which lattices, graphs and DNA are drawn, too.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, load_model
 from treille.cli.options import Reading, option
 from treille.cli.tag import sentences
-from treille.cli.terminal_highlighting import highlight
+from treille.data import Trees
 from treille.data.format import clipped, count, visible, visible_label
+from treille.drawing.tidy_tree import chosen_nodes
 from treille.explain import Decision, Explanation
-from treille.explain.characters import largest
+from treille.explain.characters import largest, on_characters, text_of
 from treille.explain.explanation import Shown, page
 from treille.io.atomic_write import atomic_write
 from treille.tagging import Sentences
@@ -35,6 +40,8 @@ from treille.tagging import Sentences
 Explained = tuple[dict[str, Any], list[Shown]]  # JSON values, and what a page shows
 LONGEST = 60  # cells of the name of a part
 PREDICTED = "the predicted one of each example"
+SHADES, LONGEST_TEXT = 5, 2000  # of each colour; characters of a text
+FOR, AGAINST = ((10, 30, 80), (20, 90, 210)), ((70, 35, 0), (180, 85, 0))  # backgrounds of white text, weak and strong
 
 
 @options.with_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
@@ -102,7 +109,7 @@ def _print(printer: Printer, values: dict[str, Any], found: Explanation, label: 
     rest = f"intercept {values['intercept']:+.3f}" + (f", base {values['base']:+.3f}" if values["base"] else "")
     shown = f"{visible_label(values['class'])}, " if values["class"] is not None else ""
     printer.print(f"{visible_label(values['example'])}: {shown}score {values['score']:+.3f}, {rest}", style="bold")
-    highlight(found, label)
+    _highlight(found, label)
     if top:
         parts = sorted(largest(found, label), key=lambda part: -abs(part[1]))[:top]
         cells = [f"{_short(name)} {value:+.3f}" for name, value in parts if value]
@@ -147,3 +154,63 @@ def _word(token: Any) -> str:
     """A token on one line: its columns, or its first features."""
     parts = token if isinstance(token, (tuple, list)) else [token]
     return clipped(visible(" ".join(map(str, parts[:4]))), LONGEST)
+
+
+def _highlight(found: Explanation, label: Any) -> None:
+    """The example in colours, if standard output is a terminal and it is a text or a tree; nothing otherwise."""
+    console = Console(highlight=False)
+    if not console.is_terminal or not len(found.names):
+        return
+    values = found.contributions(label)
+    text = text_of(found)
+    placed = None if text is None else on_characters(text, found, values)
+    if text is not None and placed is not None:
+        console.print(_coloured(text, placed))
+    elif len(found.leaves) == 1 and isinstance(found.leaves[0][0], Trees):
+        batch, i = found.leaves[0]
+        for line in _tree_lines(found.names, batch[i].parents, values):
+            console.print(line, soft_wrap=True)
+
+
+def _coloured(text: str, contributions: np.ndarray) -> Text:
+    """The text, or, of a long one, the part around the largest contributions."""
+    start = 0
+    if len(text) > LONGEST_TEXT:
+        sums = np.concatenate([[0.0], np.cumsum(np.abs(contributions))])
+        start = int(np.argmax(sums[LONGEST_TEXT:] - sums[:-LONGEST_TEXT]))
+    shown = slice(start, start + LONGEST_TEXT)
+    most, line = float(np.abs(contributions).max(initial=0)) or 1.0, Text("  " + "… " * (start > 0))
+    for c, value in zip(text[shown], contributions[shown], strict=True):
+        line.append(visible(c, blanks=False), style=_shade(float(value) / most))
+    return line.append(" …" * (start + LONGEST_TEXT < len(text)))
+
+
+def _tree_lines(labels: Sequence[str], parents: Sequence[int], values: np.ndarray) -> list[Text]:
+    """A node per line, indented by its depth, with its contribution; of a large tree, the nodes that contribute most.
+
+    >>> [line.plain for line in _tree_lines(["S", "NP"], [-1, 0], np.array([0.0, 0.5]))]
+    ['  S', '    NP +0.500']
+    """
+    most, lines = float(np.abs(values).max(initial=0)) or 1.0, list[Text]()
+    nodes, depths = chosen_nodes(parents, np.abs(values))
+    for node in nodes:
+        line = Text("  " * (1 + int(depths[node])))
+        line.append(clipped(visible(labels[node], blanks=False), 60), style=_shade(float(values[node]) / most))
+        lines.append(line.append(f" {values[node]:+.3f}" if values[node] else "", style="dim"))
+    if len(nodes) < len(labels):
+        lines.append(Text(f"  ({len(nodes):,} of {len(labels):,} nodes: those that contribute most)", style="dim"))
+    return lines
+
+
+def _shade(share: float) -> str:
+    """The style of a part whose contribution is this share of the largest.
+
+    >>> _shade(0.01), _shade(1.0), _shade(-1.0)
+    ('', 'bright_white on rgb(20,90,210)', 'underline bright_white on rgb(180,85,0)')
+    """
+    step = round(SHADES * min(abs(share), 1.0))
+    if step == 0:
+        return ""
+    weak, strong = FOR if share > 0 else AGAINST
+    colour = ",".join(str(round(a + (b - a) * step / SHADES)) for a, b in zip(weak, strong, strict=True))
+    return f"{'underline ' if share < 0 else ''}bright_white on rgb({colour})"

@@ -7,19 +7,11 @@ from typing import Any
 import numpy as np
 from rich.cells import cell_len, set_cell_size
 
-MARKS = {" ": "·", "\n": "↵", "\t": "⇥"}
+from treille.drawing.svg import MARKS
+from treille.drawing.svg import visible as visible
+
 MEANING = {" ": "a blank", "\n": "the end of a line", "\t": "a tab"}
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
-
-
-def visible(text: str, blanks: bool = True) -> str:
-    """A text with marks for its white space (for blanks only if `blanks`), and escapes for unprintable characters.
-
-    >>> visible("if x:\\n\\ty\\x00"), visible("a line\\n", blanks=False)
-    ('if·x:↵⇥y\\\\x00', 'a line↵')
-    """
-    marks = MARKS if blanks else MARKS | {" ": " "}
-    return "".join(marks.get(c) or (c if c.isprintable() else repr(c)[1:-1]) for c in text)
 
 
 def legend(texts: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 FONT = 13  # pixels
 LONGEST = 24  # characters of a label; the rest is in its hint
 HINT = 400  # characters of a hint
-MARKS = {"\n": "↵", "\t": "⇥"}
+MARKS = {" ": "·", "\n": "↵", "\t": "⇥"}
 NARROW, BROAD = set("iljtfrI.,:;'|!()[]{} "), set("mwMW@%&—")
 # Colours of a picture that is shown by itself, as notebooks do; inside a page, it has those of the page.
 ALONE = (
@@ -53,18 +53,19 @@ class Shares:
         return hint(text if self.hints is None else f"{text}: {self.hints[part]}")
 
 
-def readable(text: str) -> str:
-    """A text with visible control characters, those that change the direction of writing included.
+def visible(text: str, blanks: bool = True) -> str:
+    """A text with marks for its white space (for blanks only if `blanks`), and escapes for unprintable characters.
 
-    >>> readable("a\\tb\\x1b[0m")
-    'a⇥b\\\\x1b[0m'
+    >>> visible("if x:\\n\\ty\\x00"), visible("a line\\n", blanks=False)
+    ('if·x:↵⇥y\\\\x00', 'a line↵')
     """
-    return "".join(MARKS.get(c) or (c if c.isprintable() else repr(c)[1:-1]) for c in text)
+    marks = MARKS if blanks else MARKS | {" ": " "}
+    return "".join(marks.get(c) or (c if c.isprintable() else repr(c)[1:-1]) for c in text)
 
 
 def clipped(text: str, longest: int = LONGEST) -> str:
     """The beginning of a text, readable, with an ellipsis where it was cut."""
-    full = readable(text[: longest + 1])
+    full = visible(text[: longest + 1], blanks=False)
     return full if len(full) <= longest else full[: longest - 1] + "…"
 
 
@@ -101,7 +102,7 @@ def label(x: float, y: float, text: str, size: float = FONT, anchor: str = "midd
     place = f'x="{number(x)}" y="{number(y + 0.35 * size)}"'
     sized = "" if size == FONT else f' font-size="{number(size)}"'
     anchored = "" if anchor == "middle" else f' text-anchor="{anchor}"'
-    return f"<text {place}{sized}{anchored}{more}>{escape(readable(text))}</text>"
+    return f"<text {place}{sized}{anchored}{more}>{escape(visible(text, blanks=False))}</text>"
 
 
 def box(x: float, y: float, width: float, height: float, radius: float = 6, more: str = "") -> str:

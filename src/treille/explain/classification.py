@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import sqrt
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from scipy.stats import binomtest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 from sklearn.pipeline import make_pipeline
@@ -151,16 +151,14 @@ def tfidf_predictions(X: Any, trained: tuple[Any, Sequence[str]]) -> tuple[np.nd
     return scored, [str(label) for label in model.predict(some_of(X, scored))]
 
 
-def _interval(right: int, n: int, z: float = 1.96) -> str:
-    """Wilson's interval of a share.
+def _interval(right: int, n: int) -> str:
+    """Wilson's 95 % interval of a share.
 
     >>> _interval(95, 100)
     '0.888 to 0.978'
     """
-    share, spread = right / n, z * z / n
-    middle = (share + spread / 2) / (1 + spread)
-    half = z * sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)
-    return f"{middle - half:.3f} to {min(1.0, middle + half):.3f}"
+    low, high = binomtest(right, n).proportion_ci(method="wilson")
+    return f"{low:.3f} to {high:.3f}"
 
 
 def confusion(scores: Scores) -> Confusion:
