@@ -14,10 +14,8 @@ from treille.datasets import functions
 @pytest.fixture
 def few(monkeypatch):
     """Fewer functions, to be quick."""
-    kind = quickstart.Kind(
-        "strings", lambda: functions(["json", "logging", "email"], per_package=60), quickstart.KINDS[0].kernel
-    )
-    monkeypatch.setattr(quickstart, "KINDS", (kind,))
+    monkeypatch.setattr(quickstart, "KINDS", quickstart.KINDS[:1])
+    monkeypatch.setattr(quickstart, "functions", lambda: functions(["json", "logging", "email"], per_package=60))
 
 
 def test_it_prints_the_table_and_the_telling_features_and_writes_everything(cli, few):
@@ -54,9 +52,7 @@ def test_the_three_commands_that_it_suggests_run_as_they_stand(cli, few):
 def test_the_files_of_every_kind_are_read_by_the_other_commands(cli, monkeypatch, kind):
     monkeypatch.setattr(quickstart, "KINDS", (kind,))
     monkeypatch.setattr(quickstart, "functions", lambda: functions(["json", "logging", "email"], per_package=60))
-    quickstart.sources.cache_clear()
     accuracy = cli("quickstart", "--folder", "q", "--json").json()["kinds"][0]["accuracy"]
-    quickstart.sources.cache_clear()
     evaluated = cli("evaluate", f"q/{kind.name}.treille", f"q/{kind.name}.test.jsonl", "--json")
     assert evaluated.json()["accuracy"] == pytest.approx(accuracy)
     trained = cli("train", f"q/{kind.name}.train.jsonl", "--model", "m.treille", "--json")

@@ -16,7 +16,7 @@ import pytest
 import treille
 from treille.cli.console import Printer
 from treille.cli.options import Reading
-from treille.cli.predicting import predicted, written
+from treille.cli.predict import predicted, written
 from treille.io import Examples, blocks, chunks
 from treille.io.blocks import Limits
 from treille.kernels import NGram

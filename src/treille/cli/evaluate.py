@@ -28,7 +28,7 @@ from treille.cli import options
 from treille.cli.console import Printer, aligned
 from treille.cli.models import check_writable, load_model, warn_unknown
 from treille.cli.options import Reading, option
-from treille.cli.predicting import Chunk, predicted, table_line, written
+from treille.cli.predict import Chunk, predicted, table_line, written
 from treille.data.format import count, visible_label
 from treille.explain.examples import names_of
 from treille.explain.page import Source
@@ -142,7 +142,6 @@ class _Numbers:
         return np.concatenate(self.truths)
 
     def add(self, ids: Sequence[str], chunk: Chunk) -> tuple[Sequence[Any], ...]:
-        """Keeps the predictions for some examples, and returns the columns of their table."""
         truth, found = np.array(chunk.examples.targets()), chunk.found
         if found.ndim == 2:
             raise InputError(
@@ -154,7 +153,6 @@ class _Numbers:
         return truth.tolist(), found.tolist()
 
     def result(self, printer: Printer, source: str, hint: str) -> dict[str, Any]:
-        """Prints the errors, and returns them as JSON values."""
         truth, found = self.truth, np.concatenate(self.predictions)
         r2 = float(r2_score(truth, found)) if len(truth) > 1 else None
         absolute, root = float(mean_absolute_error(truth, found)), float(mean_squared_error(truth, found)) ** 0.5

@@ -77,7 +77,6 @@ def run(
 def _explain_examples(
     printer: Printer, model: Any, files: list[str], reading: Reading, number: int, top: int, label: str | None
 ) -> Explained:
-    """Prints explanations of single examples."""
     task, kernel = model.task(), model.plan_.kernel
     classes = dict(zip(task.names, task.labels, strict=True)) if task.any_class else {}
     if label is not None and label not in classes:

@@ -53,13 +53,10 @@ TEXT = option("FIELD", "Field of the text; title+body joins two.", default="reco
 LABEL_HELP = "Field of the label; topics=acq sets acq against the rest, title~REGEX those that match."
 LABEL = option("FIELD", LABEL_HELP, default="recognised by its name")
 FORMAT = option("NAME", f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.", default="recognised by name or content")
-ENCODING = option("NAME", "Encoding of the file, such as latin-1.")
 NUMBERS = option("KIND", "Numbers in lattices: cost, logprob or prob.", default="as the file has them")
 ALPHABET = option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
 LABELS = option("PATH", "File of labels: an id and its label on each line, or one label per line.", default=False)
 SYMBOLS = option("PATH", "Symbol table of lattices whose labels are numbers.", default=False)
-ROOT = flag("--root-label", "The label of a tree is that of its root.")
-SKIP = flag("--skip-unlabelled", "Leave out examples without a label.")
 REMEMBERED = ("text", "weights", "alphabet", "root_label")  # kept in models
 
 
@@ -81,10 +78,10 @@ class Reading:
     text: Annotated[str | None, TEXT] = None
     label: Annotated[str | None, LABEL] = None
     labels: Annotated[Path | None, LABELS] = None
-    root_label: Annotated[bool, ROOT] = False
-    skip_unlabelled: Annotated[bool, SKIP] = False
+    root_label: Annotated[bool, flag("--root-label", "The label of a tree is that of its root.")] = False
+    skip_unlabelled: Annotated[bool, flag("--skip-unlabelled", "Leave out examples without a label.")] = False
     format: Annotated[str | None, FORMAT] = None
-    encoding: Annotated[str, ENCODING] = "utf-8"
+    encoding: Annotated[str, option("NAME", "Encoding of the file, such as latin-1.")] = "utf-8"
     weights: Annotated[Weights | None, NUMBERS] = None
     symbols: Annotated[Path | None, SYMBOLS] = None
     alphabet: Annotated[Literal["dna", "rna", "protein"] | None, ALPHABET] = None
@@ -197,21 +194,12 @@ Force = Annotated[bool, flag("--force", "Overwrite what this command would not: 
 
 ReportPath = Annotated[Path | None, option("PATH", "Also write a report page, HTML.")]
 ModelPath = Annotated[Path | None, option("PATH", "Where to save the model.")]
-Cs = Annotated[str, option("NUMBER", "Weight of the losses; with --cv, the best of several: 0.1,1,10.", "--C")]
 C = Annotated[float, option("NUMBER", "Weight of the losses; less is smoother.", "--C")]
-LossName = Annotated[
-    Literal["hinge", "squared_hinge", "logistic"],
-    option("NAME", "hinge, squared_hinge, or logistic, for probabilities."),
-]
 Tol = Annotated[float, option("NUMBER", "Relative duality gap to reach.")]
 MaxEpochs = Annotated[int, option("N", "Passes over the data, at most.")]
-ClassWeight = Annotated[Literal["balanced"] | None, option("balanced", "Give rare classes a larger C.")]
-NoIntercept = Annotated[bool, flag("--no-intercept", "Learn no intercept.")]
 Folds = Annotated[int | None, option("K", "Score by K-fold cross-validation.", "--cv", min=2)]
 HoldOut = Annotated[float | None, option("PART", "Score on a part held out, such as 0.2.")]
 TestFiles = Annotated[list[str] | None, option("FILE", "Score on another file; give it again for each file.")]
-STREAM = "Train a perceptron in one pass over a file that need not fit in memory."
-Stream = Annotated[bool, flag("--stream", STREAM)]
 Seed = Annotated[int, option("N", "Seed of the visiting order and of the splits.")]
 
 
@@ -278,10 +266,10 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     ]
 
 
-def kernel_options(text: str | None) -> list[Kernel]:
+def kernel_options(text: str | None, parse: Callable[[str], list[Kernel]] = parse_kernels) -> list[Kernel]:
     """The kernels that the option --kernel describes, checked: several for an expression with ranges; none without the option."""
     with option_errors("--kernel"):
-        kernels = parse_kernels(text) if text else []
+        kernels = parse(text) if text else []
         for kernel in kernels:
             kernel.check()
     return kernels
@@ -289,11 +277,7 @@ def kernel_options(text: str | None) -> list[Kernel]:
 
 def kernel_option(text: str | None) -> Kernel | None:
     """The kernel that the option --kernel describes, checked; None without the option."""
-    with option_errors("--kernel"):
-        kernel = parse_kernel(text) if text else None
-        if kernel is not None:
-            kernel.check()
-    return kernel
+    return next(iter(kernel_options(text, lambda text: [parse_kernel(text)])), None)
 
 
 @contextmanager

@@ -15,22 +15,29 @@ for outliers. Labels in FILE are not read, and FILE is read as the model's train
 little memory: they are read and predicted in chunks.
 """
 
+import os
 import sys
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
 
 from treille.cli import options
+from treille.cli.console import Printer
 from treille.cli.models import check_writable, load_model
-from treille.cli.options import flag, option
-from treille.cli.predicting import predicted, table_line, written
-from treille.data.format import class_counts, count, shares
+from treille.cli.options import Reading, flag, option
+from treille.data.format import class_counts, count, one_line, shares
 from treille.explain.tasks import Task
+from treille.io import Examples
+from treille.io.atomic_write import atomic_file, saving
+from treille.kernels import Kernel
 
 STANDARD_OUTPUT = "-"
 
@@ -118,3 +125,73 @@ def _object(value: dict[str, Any], lists: dict[str, list[str]]) -> Iterator[str]
             yield (", " if i else "") + piece
         yield "]"
     yield "}\n"
+
+
+class Chunk(NamedTuple):
+    """Some examples, the data that kernels take, and what was predicted for each."""
+
+    examples: Examples
+    X: Any
+    found: np.ndarray
+
+
+def predicted(
+    printer: Printer,
+    chunks: Iterable[Examples],
+    reading: Reading,
+    kernel: Kernel,
+    predict: Callable[[Any], np.ndarray],
+    file: str,
+) -> Iterator[Chunk]:
+    """Predicts one chunk of examples after the other; a line on a terminal says how many there were, and how fast."""
+    n, begun, rest = 0, time.perf_counter(), iter(chunks)
+    while True:
+        speed = n / max(time.perf_counter() - begun, 1e-9)
+        so_far = f", {count(n, 'example')} so far, {speed:,.0f} a second" if n else ""
+        with printer.busy(f"reading {file}{so_far}"):
+            examples = next(rest, None)
+        if examples is None:
+            return
+        if n == 0:
+            printer.note(examples.note)
+        X = reading.data(Printer(quiet=True) if n else printer, examples, kernel)
+        with printer.busy(f"predicting{so_far}"):
+            found = predict(X)
+        n += len(examples)
+        yield Chunk(examples, X, found)
+
+
+def table_line(cells: Iterable[str | float], digits: int = 6) -> str:
+    """A line of a table: texts and numbers, separated by tabs.
+
+    >>> table_line(["a\\tb", 0.25])
+    'a\\\\tb\\t0.25\\n'
+    """
+    return "\t".join(one_line(cell) if isinstance(cell, str) else f"{cell:.{digits}g}" for cell in cells) + "\n"
+
+
+@contextmanager
+def written(path: str | os.PathLike[str] | None, what: str) -> Iterator[Callable[[Iterable[str]], None]]:
+    """A function that writes lines as they come: to standard output if there is no path, otherwise to a file.
+
+    The file is there when all lines are, and an older one is replaced then. What is not a file, such as a pipe or /dev/null, is
+    written directly.
+    """
+    if path is None:
+
+        def write_out(lines: Iterable[str]) -> None:
+            sys.stdout.write("".join(lines))
+            sys.stdout.flush()
+
+        yield write_out
+        return
+    direct = os.path.exists(path) and not os.path.isfile(path)
+    target = path if direct else os.path.realpath(path)
+    with open(target, "wb") if direct else atomic_file(target, what) as file:
+
+        def write(lines: Iterable[str]) -> None:
+            data = "".join(lines).encode()
+            with saving(target, what):
+                file.write(data)
+
+        yield write

@@ -13,7 +13,6 @@ commands to try next. Writes data, model and a report page into a folder.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,33 +48,25 @@ class Kind:
     """One representation of the functions, with its kernel."""
 
     name: str
-    load: Callable[[], tuple[list[Any], list[str]]]
+    convert: Callable[[list[str]], list[Any]]  # their source
     kernel: Kernel | None  # None: the default for the data
     line: Callable[[Any, str], str] = lambda text, label: dumps({"text": text, "label": label})  # of its file
 
 
-@cache
-def sources() -> tuple[list[str], list[str]]:
-    """The functions as strings, read once."""
-    return functions()
-
-
-def syntax_trees() -> tuple[list[Any], list[str]]:
+def syntax_trees(texts: list[str]) -> list[str]:
     """The functions as syntax trees in brackets, identifiers and constants as leaves."""
-    texts, labels = sources()
-    return [str(tree) for tree in Trees.from_ast(texts, names=True)], labels
-
-
-def flow_graphs() -> tuple[list[Any], list[str]]:
-    """The functions as graphs of control flow and data flow."""
-    texts, labels = sources()
-    return [flow_graph(text) for text in texts], labels
+    return [str(tree) for tree in Trees.from_ast(texts, names=True)]
 
 
 KINDS = (
-    Kind("strings", sources, None),
+    Kind("strings", list, None),
     Kind("trees", syntax_trees, Subpath(0.5, counts="log").weighted("idf").normalized()),
-    Kind("graphs", flow_graphs, EdgeHistogram(ends=True, counts="log").weighted("idf").normalized(), format_graph),
+    Kind(
+        "graphs",
+        lambda texts: [flow_graph(text) for text in texts],
+        EdgeHistogram(ends=True, counts="log").weighted("idf").normalized(),
+        format_graph,
+    ),
 )
 
 
@@ -91,7 +82,9 @@ def run(
     report = report or folder / "report.html"
     folder.mkdir(parents=True, exist_ok=True)
     check_writable(report, "report", force=force)
-    models, contents, values = zip(*(_try(printer, kind, folder) for kind in KINDS), strict=True)
+    with printer.busy("reading the source of the standard library"):
+        texts, labels = functions()
+    models, contents, values = zip(*(_try(printer, kind, folder, texts, labels) for kind in KINDS), strict=True)
     rows, commands = list(map(_row, KINDS, values)), _next(folder / KINDS[0].name)
     overview = Table(
         HEADER,
@@ -113,17 +106,18 @@ def run(
 
 
 def _row(kind: Kind, values: dict[str, Any]) -> list[str]:
-    """A row under `HEADER`."""
     what = [kind.name, "default" if kind.kernel is None else format_kernel(kind.kernel)]
     sizes = [f"{values['examples']:,}", f"{len(values['classes']):,}", f"{values['accuracy']:.3f}"]
     return [*what, *sizes, f"{values['seconds']:.2f}", f"{values['relative_gap']:.1e}"]
 
 
-def _try(printer: Printer, kind: Kind, folder: Path) -> tuple[SVC, Content, dict[str, Any]]:
+def _try(
+    printer: Printer, kind: Kind, folder: Path, texts: list[str], labels: list[str]
+) -> tuple[SVC, Content, dict[str, Any]]:
     """Trains on a part, scores on the rest; writes data and model to the folder. Returns also the content of a report, and what
     is printed as JSON."""
-    with printer.busy("reading the source of the standard library"):
-        examples, labels = kind.load()
+    with printer.busy(f"reading the functions as {kind.name}"):
+        examples = kind.convert(texts)
     n = count(len(examples), "function")
     printer.note(f"{n} of the Python standard library as {kind.name}, the package as label")
     ((train, test),) = part_split(labels, HELD_OUT, seed=0)

@@ -34,7 +34,7 @@ was learned so far.
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -43,7 +43,7 @@ from sklearn.base import clone
 from treille import SVC, InputError, Lattices, LogisticRegression
 from treille.cli import options, training
 from treille.cli.models import check_writable, warn_unknown
-from treille.cli.options import Data, kernel_options, numbers_option
+from treille.cli.options import Data, flag, kernel_options, numbers_option, option
 from treille.cli.parts import Limits, hint_memory, train_parts
 from treille.cli.stream import train_stream
 from treille.cli.training import NOT_CONVERGED, HeldOut, Splits, Trained, TrainingJob, check_scoring, checked
@@ -57,6 +57,10 @@ WITH_PARTS = ("--checkpoint", "--scratch", "--min-count")
 IN_MEMORY = ("--cv", "--holdout", "--report")
 NOT_STREAMED = ("--C", "--loss", "--tol", "--max-epochs", "--class-weight", "--seed", "--memory", "--dask")
 
+CS = "Weight of the losses; with --cv, the best of several: 0.1,1,10."
+LOSS = "hinge, squared_hinge, or logistic, for probabilities."
+STREAM = "Train a perceptron in one pass over a file that need not fit in memory."
+
 
 @options.with_options()
 def run(
@@ -65,18 +69,18 @@ def run(
     *,
     reading: options.ReadingOptions,
     kernel: options.KernelText = None,
-    C: options.Cs = "1",
-    loss: options.LossName = "hinge",
+    C: Annotated[str, option("NUMBER", CS, "--C")] = "1",
+    loss: Annotated[Literal["hinge", "squared_hinge", "logistic"], option("NAME", LOSS)] = "hinge",
     tol: options.Tol = 1e-3,
     max_epochs: options.MaxEpochs = 1000,
-    class_weight: options.ClassWeight = None,
-    no_intercept: options.NoIntercept = False,
+    class_weight: Annotated[Literal["balanced"] | None, option("balanced", "Give rare classes a larger C.")] = None,
+    no_intercept: Annotated[bool, flag("--no-intercept", "Learn no intercept.")] = False,
     cv: options.Folds = None,
     holdout: options.HoldOut = None,
     test: options.TestFiles = None,
     report: options.ReportPath = None,
     limits: Annotated[Limits, Limits],
-    stream: options.Stream = False,
+    stream: Annotated[bool, flag("--stream", STREAM)] = False,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     force: options.Force = False,

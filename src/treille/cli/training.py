@@ -16,7 +16,7 @@ from treille import SVCCV, Batch, ConvergenceWarning, InputError, LogisticRegres
 from treille.cli.console import Printer
 from treille.cli.models import print_saved, warn_unknown
 from treille.cli.options import Reading, command, option_errors
-from treille.cli.predicting import predicted
+from treille.cli.predict import predicted
 from treille.data.format import class_counts
 from treille.explain.scores import Scores, describe, measure, measure_pairs, positive_class, summary
 from treille.io import Examples
@@ -41,7 +41,6 @@ class HeldOut:
         return f"{describe(summary(self.folds), self.folds[0].positive)}, {self.how}"
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
         return {"how": self.how, "positive": self.folds[0].positive, "folds": len(self.folds), **summary(self.folds)}
 
 
@@ -165,7 +164,6 @@ def saved(model: Path | None) -> dict[str, Any]:
 
 
 def warn_gap(printer: Printer, machine: Any, advice: str) -> None:
-    """Warns that the duality gap is larger than demanded."""
     printer.warn(f"the duality gap is {machine.report_.relative_gap:.1e}, not yet {machine.tol:g}: {advice}")
 
 

@@ -109,7 +109,6 @@ class _Places:
         return at[at + len(codes) <= self.batch.offsets[self.examples(at) + 1]]
 
     def examples(self, at: np.ndarray) -> np.ndarray:
-        """The example of each place."""
         return np.searchsorted(self.batch.offsets, at, side="right") - 1
 
     def frequency(self, at: np.ndarray) -> int:

@@ -188,14 +188,12 @@ class Page:
     overview: Table | None = None
 
     def html(self) -> str:
-        """The whole page."""
         css, script = _asset("palette.css") + stylesheet() + _asset("report.css"), _asset("report.js")
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         parts = {"css": Markup(css), "script": Markup(script), "digest": digest, "version": version("treille")}
         return _environment().get_template("report.html").render(parts, page=self, date=datetime.now(timezone.utc))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page to a file."""
         text = self.html().encode("utf-8", "backslashreplace")  # lone surrogates
         atomic_write(path, lambda file: file.write(text), "report")
 

@@ -41,7 +41,6 @@ class Scores:
         return self.per_class[self.positive].f1 if self.positive in self.per_class else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
         return {**asdict(self), "f1": self.f1}
 
 

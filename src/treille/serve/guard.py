@@ -29,12 +29,10 @@ HEADERS = {
 
 
 def json_response(body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """An answer in JSON."""
     return Response(body, status, headers, "application/json")
 
 
 def error_response(error: RequestError) -> Response:
-    """The answer to a request that was refused."""
     return json_response(encoded(error.body()), error.status, error.headers)
 
 

@@ -92,7 +92,6 @@ class Server(uvicorn.Server):
             sys.setswitchinterval(before)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begins to listen."""
         await super().startup(sockets)
         if self._when_started is not None and not self.should_exit:
             self._when_started()
