@@ -34,8 +34,8 @@ def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool, job
                 machine.partial_fit(X, labels)
                 counts.update(labels)
                 speed = f"{counts.total() / max(time.perf_counter() - begun, 1e-9):,.0f} a second"
-                accuracy = f"accuracy {machine.running_accuracy_:.3f}"
-                show(f"{counts.total():,} examples, {speed}, {machine.plan_.sizes}, {accuracy}")
+                kept = f"{machine.plan_.sizes}, accuracy {machine.running_accuracy_:.3f}"
+                show(f"{counts.total():,} examples, {speed}, {kept}")
         except (KeyboardInterrupt, InputError) as error:
             if first is None or not counts:
                 raise

@@ -37,8 +37,9 @@ def functions(
         raise InputError(f"per_package is {per_package}, expected at least 1")
     texts: dict[str, str] = {}
     for package in _installed(packages):
-        own = {text: package for text in _functions_of(package) if len(text) >= min_length and text not in texts}
-        texts.update((text, package) for text in _evenly(list(own), per_package))
+        own = list(dict.fromkeys(t for t in _functions_of(package) if len(t) >= min_length and t not in texts))
+        n = min(len(own), per_package)
+        texts.update((own[i * len(own) // n], package) for i in range(n))
     return list(texts), list(texts.values())
 
 
@@ -97,8 +98,3 @@ def _left_aligned(lines: list[str], node: ast.FunctionDef | ast.AsyncFunctionDef
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     margin = " " * node.col_offset
     return "\n".join(line.removeprefix(margin) for line in lines[first - 1 : node.end_lineno])
-
-
-def _evenly(items: list[str], most: int) -> list[str]:
-    n = min(len(items), most)
-    return [items[i * len(items) // n] for i in range(n)]

@@ -1,7 +1,7 @@
 """Pictures of graphs: components one after another, the nodes of each placed by least stress."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,8 +15,7 @@ PASSES, MORE = 20, 80  # of the descent to least stress, over large and over sma
 HEIGHT, EDGE, GAP, MARGIN, LOOP, WIDEST = 24.0, 62.0, 8.0, 16.0, 22.0, 900.0  # pixels
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(NamedTuple):
     """What is drawn of a graph; labels may be empty."""
 
     labels: Sequence[str]  # one per node
@@ -122,14 +121,9 @@ def least_stress(d: np.ndarray) -> np.ndarray:
             move = (np.minimum(step / wanted**2, 1.0) * (length - wanted) / length / 2)[:, None] * apart
             places[a] -= move
             places[b] += move
-    return _turned(places[:n])
-
-
-def _turned(x: np.ndarray) -> np.ndarray:
-    """The same places with the longest direction horizontal, since screens are wide."""
-    x = x - x.mean(axis=0)
+    x = places[:n] - places[:n].mean(axis=0)
     angle = 0.5 * np.arctan2(2 * (x[:, 0] * x[:, 1]).sum(), (x[:, 0] ** 2).sum() - (x[:, 1] ** 2).sum())
-    c, s = np.cos(angle), np.sin(angle)
+    c, s = np.cos(angle), np.sin(angle)  # turned so that the longest direction is horizontal, since screens are wide
     return np.column_stack([c * x[:, 0] + s * x[:, 1], c * x[:, 1] - s * x[:, 0]])
 
 

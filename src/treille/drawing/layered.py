@@ -1,8 +1,8 @@
 """Pictures of weighted automata and lattices, from left to right: a layered layout, Sugiyama, Tagawa and Toda (1981)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ RADIUS = 13.0
 SWEEPS = 8  # of the layout
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(NamedTuple):
     """What is drawn of a machine: its arcs with their labels, its states with their texts."""
 
     start: int
@@ -28,8 +27,7 @@ class Machine:
     finals: Mapping[int, str]  # the final states, with the text of their weights
 
 
-@dataclass(frozen=True)
-class Layers:
+class Layers(NamedTuple):
     """A layout: states in even layers, labels of arcs in odd ones; the first items are the states, then those of each arc."""
 
     layer: np.ndarray  # of every item
@@ -39,8 +37,7 @@ class Layers:
     forward: list[bool]  # whether an arc leads from left to right
 
 
-@dataclass(frozen=True)
-class Arc:
+class Arc(NamedTuple):
     """An arc of the picture, or several that are drawn as one."""
 
     source: int

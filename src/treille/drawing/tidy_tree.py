@@ -1,7 +1,7 @@
 """Pictures of rooted, ordered trees: the tidy layout of Reingold and Tilford (1981), with nodes as wide as their labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,7 @@ MOST_NODES, MOST_LEVELS = 160, 40
 ROW, HEIGHT, GAP, MARGIN = 46.0, 22.0, 10.0, 12.0  # pixels: of levels and boxes; between neighbours; around all
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """The nodes that are drawn, in preorder, where they are, and their texts, with the number of nodes left out below."""
 
     nodes: list[int]

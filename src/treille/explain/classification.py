@@ -41,13 +41,6 @@ class Predictions:
     best: np.ndarray  # the column of the predicted class
     truth: list[str] | None
 
-    @classmethod
-    def of(cls, task: Choice, X: Any, truth: list[str] | None) -> "Predictions":
-        """The predictions of a model for examples."""
-        outputs = task.model.decision_function(X)
-        scores = task.columns(outputs)
-        return cls(task.titles, scores, task.probabilities(outputs), scores.argmax(axis=1), truth)
-
     @property
     def predicted(self) -> list[str]:
         """The name of the predicted class of each example."""
@@ -257,20 +250,22 @@ def truth_of(task: Choice, y: Any, n: int) -> list[str] | None:
 def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, source: Source) -> Content:
     """The content of a report with figures, curves and examples of a classifier, or of a detector of outliers."""
     truth = truth_of(task, y, size_of(X))
-    found = Predictions.of(task, X, truth)
+    outputs = task.model.decision_function(X)
+    scores = task.columns(outputs)
+    found = Predictions(task.titles, scores, task.probabilities(outputs), scores.argmax(axis=1), truth)
     trained = None
     if train is not None and train[1] is not None:
         trained = (train[0], truth_of(task, train[1], size_of(train[0])) or [])
     if truth is not None:
-        shown_figures, note, scores = figures(found, X, trained, content.data["kind"] == Strings.title)
-        panels = curves(found, scores.positive)
+        shown_figures, note, measured = figures(found, X, trained, content.data["kind"] == Strings.title)
+        panels = curves(found, measured.positive)
         calibrated = calibration(found)
         if calibrated and panels:
             panels = [replace(panel, plots=[*panel.plots, calibrated]) for panel in panels]
         content = replace(
-            content, figures=shown_figures, figures_note=note, confusion=confusion(scores), curves=panels,
-            classes=class_table(found, scores), data=content.data | {"classes": shares(class_counts(truth))},
-            warnings=list(dict.fromkeys([*content.warnings, *found_warnings(found.names, truth, scores)])),
+            content, figures=shown_figures, figures_note=note, confusion=confusion(measured), curves=panels,
+            classes=class_table(found, measured), data=content.data | {"classes": shares(class_counts(truth))},
+            warnings=list(dict.fromkeys([*content.warnings, *found_warnings(found.names, truth, measured)])),
         )  # fmt: skip
     else:
         note = f"There are no labels, so there are no scores. Predicted: {shares(class_counts(found.predicted))}."

@@ -285,8 +285,8 @@ def explanations(
     """The explanation of each example X of a batch, by support example where there are no contributions by part."""
     found, intercept, support = functions.contributions(batch, n_jobs), functions.intercept, list[SupportShares]()
     if isinstance(functions, KernelFunctions):
-        values = functions.kernel.gram(batch, functions.support, n_jobs)
-        support = [SupportShares(functions.support, functions.coefficients, row) for row in values]
+        gram = functions.kernel.gram(batch, functions.support, n_jobs)
+        support = [SupportShares(functions.support, functions.coefficients, row) for row in gram]
     examples = [X[i] if isinstance(X, Sequence) else None for i in range(len(batch))]
     if found is None:
         return [

@@ -18,16 +18,6 @@ MOST_TARGETS = 6
 LEGEND = "Blue raises the value, orange lowers it; the stronger, the more."
 
 
-def numbers_of(y: Any, predicted: np.ndarray) -> np.ndarray | None:
-    """The true numbers, one column for each target."""
-    if y is None:
-        return None
-    true = _columns(y)
-    if true.shape != predicted.shape:
-        raise InputError(f"y has the shape {true.shape}, expected {predicted.shape}: one row for each example")
-    return true
-
-
 def figures(true: np.ndarray, predicted: np.ndarray, trained: np.ndarray | None) -> tuple[list[Figure], str]:
     """R2 and errors of the model and of the mean as a baseline, averaged over targets."""
     guess = np.tile((true if trained is None else trained).mean(axis=0), (len(true), 1))
@@ -75,7 +65,9 @@ def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
 def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, source: Source) -> Content:
     """The content of a report with errors, plots and examples of a regressor."""
     predicted = _columns(task.model.predict(X))
-    true = numbers_of(y, predicted)
+    true = None if y is None else _columns(y)
+    if true is not None and true.shape != predicted.shape:
+        raise InputError(f"y has the shape {true.shape}, expected {predicted.shape}: one row for each example")
     if true is not None:
         trained = None if train is None or train[1] is None else _columns(train[1])
         shown, note = figures(true, predicted, trained)

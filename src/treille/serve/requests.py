@@ -3,8 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 DEPTH = 32  # lists and objects inside each other
 JSON_TYPE = "expected Content-Type: application/json (curl: -H 'Content-Type: application/json')"
@@ -43,8 +42,7 @@ class RequestError(Exception):
         return {"error": {"status": self.status, "type": KINDS.get(self.status, "error"), "message": self.message}}
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """Examples, and whether there was one, not a list of them; of an explanation also the class, if one is named, and whether the
     example is wanted highlighted as HTML."""
 

@@ -42,12 +42,8 @@ from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
 DEFAULT = Tagger()
-KERNEL = option(
-    "KERNEL",
-    "Such as 'linear()' or 'polynomial(2)', of the features of a token.",
-    default="conjunctions of two features",
-)
 PAIRS = "One tag against the rest, or pairs of tags."
+KERNEL = "Such as 'linear()' or 'polynomial(2)', of the features of a token."
 SCHEME = "Scheme to learn chunks in, such as BIOES; auto or none."
 
 
@@ -55,7 +51,7 @@ SCHEME = "Scheme to learn chunks in, such as BIOES; auto or none."
 def run(
     files: sentences.TaggedFiles,
     model: options.ModelPath = None,
-    kernel: Annotated[str | None, KERNEL] = None,
+    kernel: Annotated[str | None, option("KERNEL", KERNEL, default="conjunctions of two features")] = None,
     templates: Annotated[Path | None, option("FILE", "Feature templates, also those of CRF++.")] = None,
     C: options.C = DEFAULT.C,
     loss: Annotated[Literal["hinge", "squared_hinge"], option("NAME", "hinge or squared_hinge.")] = "squared_hinge",
