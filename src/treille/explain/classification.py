@@ -261,7 +261,7 @@ def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, sourc
         panels = curves(found, measured.positive)
         calibrated = calibration(found)
         if calibrated and panels:
-            panels = [replace(panel, plots=[*panel.plots, calibrated]) for panel in panels]
+            panels = [panel._replace(plots=[*panel.plots, calibrated]) for panel in panels]
         content = replace(
             content, figures=shown_figures, figures_note=note, confusion=confusion(measured), curves=panels,
             classes=class_table(found, measured), data=content.data | {"classes": shares(class_counts(truth))},

@@ -44,8 +44,7 @@ class Bar(NamedTuple):
     share: float  # 0 to 1
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """A headline figure, with a bar for the model and for each baseline."""
 
     name: str
@@ -69,8 +68,7 @@ class Highlight(NamedTuple):
     html: Markup
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(NamedTuple):
     """An example as a report shows it."""
 
     name: str
@@ -91,8 +89,7 @@ class Cell(NamedTuple):
     value: float | None = None
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table that can be sorted: columns of texts first, then of numbers."""
 
     header: Sequence[str]
@@ -100,8 +97,7 @@ class Table:
     texts: int = 1  # how many columns are texts
 
 
-@dataclass(frozen=True)
-class Confusion:
+class Confusion(NamedTuple):
     """How often each true class was predicted as each: counts, one row per true class."""
 
     names: Sequence[str]
@@ -113,8 +109,7 @@ class Confusion:
         return self.counts[i][j] / max(1, sum(self.counts[i]))
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """Plots, one beside the other, each with a caption; of one class, if there are several to choose from."""
 
     name: str
