@@ -95,9 +95,9 @@ def distances(n: int, edges: Sequence[tuple[int, int]]) -> np.ndarray:
 def least_stress(d: np.ndarray) -> np.ndarray:
     """Places in the plane whose distances are close to d > 0: min sum_ij (|x_i - x_j| - d_ij)^2 / d_ij^2. Deterministic.
 
-    Stochastic gradient descent: Zheng, Pawar and Goodman (2018).
-    Every pass moves each pair of nodes towards its distance, with steps that become smaller; the n / 2 pairs of a round of a
-    tournament have no node in common, and are moved at once. O(n^2) per pass, and it ends far from bad local minima.
+    Stochastic gradient descent: Zheng, Pawar and Goodman (2018). Every pass moves each pair of nodes towards its distance, with
+    steps that become smaller; the n / 2 pairs of a round of a tournament have no node in common, and are moved at once. O(n^2) per
+    pass, and it ends far from bad local minima.
 
     >>> places = least_stress(distances(3, [(0, 1), (1, 2)]))
     >>> bool(abs(np.hypot(*(places[0] - places[2])) - 2) < 0.05)
