@@ -1,4 +1,4 @@
-"""The contract of a data kind: a batch of examples that describes itself."""
+"""The contract of a data kind: a batch of examples that describes itself; codes of symbols in an alphabet."""
 
 from __future__ import annotations
 
@@ -310,3 +310,36 @@ def per_column(frame: Any) -> str:
     """What to do with a DataFrame whose columns are of several kinds."""
     first = str(frame.columns[0]) if len(frame.columns) else "text"
     return f"give each column a kernel, treille.kernels.Columns({{{first!r}: NGram(3), ...}}), or use one column, X[{first!r}]"
+
+
+def codes_of(alphabet: Iterable[Any]) -> dict[Any, int]:
+    """The code of each symbol: its position."""
+    return {symbol: code for code, symbol in enumerate(alphabet)}
+
+
+def united(alphabet: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
+    """The union of two alphabets, which begins with the first, and the codes in it of the second, as int32.
+
+    >>> symbols, codes = united(["a", "b"], ["c", "b"])
+    >>> symbols, codes.tolist()
+    (['a', 'b', 'c'], [2, 1])
+    """
+    codes = align(other, alphabet)
+    return [*alphabet, *(symbol for symbol, code in zip(other, codes, strict=True) if code >= len(alphabet))], codes
+
+
+def align(
+    symbols: Sequence[Any], alphabet: Sequence[Any] | Mapping[Any, int], unknown: int | None = None
+) -> np.ndarray:
+    """The code that each of `symbols` has in `alphabet`, which may be given by its codes, as int32.
+
+    A symbol that is not in the alphabet gets the code `unknown`. If that is None, it gets a new code, from the size of the alphabet
+    on: it then differs from all others, as the norm of an example requires.
+    """
+    if symbols is alphabet:
+        return np.arange(len(symbols), dtype=np.int32)
+    codes = alphabet if isinstance(alphabet, Mapping) else codes_of(alphabet)
+    found = np.array([codes.get(symbol, -1) for symbol in symbols], np.int32)
+    missing = found < 0
+    found[missing] = np.arange(len(codes), len(codes) + missing.sum()) if unknown is None else unknown
+    return found

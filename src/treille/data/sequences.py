@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data.alphabet import align
+from treille.data.base import align
 from treille.data.strings import Strings
 from treille.io.errors import InputError
 from treille.io.units import TextUnit

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data.alphabet import codes_of
 from treille.data.base import (
     FlatBatch,
     Summary,
     as_index,
+    codes_of,
     first_item,
     is_frame,
     other_kind,

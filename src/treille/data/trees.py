@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data.alphabet import align
-from treille.data.base import Batch, PackedBatch, Summary, first_item, read_each, running_sum
+from treille.data.base import Batch, PackedBatch, Summary, align, first_item, read_each, running_sum
 from treille.data.format import listed, short_json, span, visible
 from treille.data.tree import Tree, is_nltk, nested_tree
 from treille.drawing.svg import Shares

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from treille.data.alphabet import codes_of
-from treille.data.base import FlatBatch, Summary, as_index, first_item, is_frame, per_column, running_sum
+from treille.data.base import FlatBatch, Summary, as_index, codes_of, first_item, is_frame, per_column, running_sum
 from treille.data.format import count, listed
 from treille.io import stored
 from treille.io.errors import InputError

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data.alphabet import codes_of
-from treille.data.base import Batch, as_index
+from treille.data.base import Batch, as_index, codes_of
 from treille.data.tree import Tree
 from treille.data.trees import Trees
 from treille.io import stored

@@ -10,8 +10,7 @@ import numpy as np
 from treille import _core
 from treille.automata import Fst
 from treille.automata.validation import call_core
-from treille.data.alphabet import align
-from treille.data.base import selected
+from treille.data.base import align, selected
 from treille.data.lattices import as_lattices
 from treille.features import (
     Contributions,

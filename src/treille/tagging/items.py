@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treille.data.alphabet import codes_of
-from treille.data.base import running_sum
+from treille.data.base import codes_of, running_sum
 from treille.io.errors import InputError
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treille.data.alphabet import codes_of
+from treille.data.base import codes_of
 from treille.io.errors import InputError
 from treille.tagging.sentences import Column, Sentences, one_column
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data.alphabet import align
+from treille.data.base import align
 from treille.data.format import count
 from treille.tagging.schemes import Chunks, chunks_of
 from treille.tagging.sentences import check_lengths, one_column

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treille.data.alphabet import codes_of
-from treille.data.base import FlatBatch, Summary, as_index, running_sum, selected
+from treille.data.base import FlatBatch, Summary, as_index, codes_of, running_sum, selected
 from treille.data.format import clipped, count
 from treille.io import stored
 from treille.io.errors import InputError

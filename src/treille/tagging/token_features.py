@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data.alphabet import align, codes_of
+from treille.data.base import align, codes_of
 from treille.data.format import count
 from treille.features.feature_map import check_id
 from treille.io import stored
