@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from treille import InputError
 from treille.tagging import Sentences, Template, TokenFeatures
-from treille.tagging.attributes import derived
-from treille.tagging.templates import ITEMS, TAG
+from treille.tagging.templates import ITEMS, TAG, derived
 
 TEMPLATES = [
     "word[0]",

@@ -17,12 +17,10 @@ from treille.data.format import listed, short_json, span, visible
 from treille.data.graph import Graph, graph_picture
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.graph_arrays import adjacency_graph, edge_index_graph
-from treille.io.graph_objects import dict_graph, graph_of, is_graph
+from treille.io.graph_objects import adjacency_graph, dict_graph, edge_index_graph, graph_of, is_graph
 from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, GraphParts, check_parts, pack
-from treille.io.graphs import check_sizes, format_graph
+from treille.io.graphs import check_sizes, format_graph, smiles_graph
 from treille.io.networkx_graphs import networkx_graph, to_networkx
-from treille.io.smiles import smiles_graph
 
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 JSON_GRAPH = {

@@ -15,16 +15,14 @@ from treille.data.tree import Tree, is_nltk, nested_tree
 from treille.drawing.svg import Shares
 from treille.drawing.tidy_tree import draw_tree
 from treille.io import brackets, stored, svmlight_tk
-from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
+from treille.io.documents import ast_tree, html_tree, json_tree, xml_tree
 from treille.io.errors import InputError
 from treille.io.flat import are_offsets
-from treille.io.json_trees import json_tree
 from treille.io.newick import newick_trees
 from treille.io.parameters import effective_n_jobs
 from treille.io.tree_parts import TreeParts, pack
 from treille.io.trees import without_root
-from treille.io.xml_trees import html_tree, xml_tree
 
 
 class Trees(PackedBatch):

@@ -18,8 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from .errors import InputError
-from .limits import Budget
-from .open import Bytes, Text, as_text, open_bytes
+from .open import Budget, Bytes, Text, as_text, open_bytes
 
 HEAD = 1 << 16
 Open = Callable[[], Bytes]

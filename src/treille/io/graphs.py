@@ -16,13 +16,10 @@ from .atomic_write import write_bytes
 from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request, block_ids, counted
-from .fields import TEXTS, Fields, choose
-from .graph_arrays import edge_index_graph, has_columns
-from .graph_objects import dict_graph
+from .fields import TEXTS, Fields, Found, choose
+from .graph_objects import dict_graph, edge_index_graph, has_columns
 from .graph_parts import GraphParts, PlainGraph, pack
-from .labels import Found
 from .parts import Same
-from .smiles import smiles_graph
 
 TITLES = {"graphs": "JSON lines of graphs", "tu": "TU set", **networkx_graphs.TITLES, "smiles": "SMILES"}
 SUFFIXES: dict[str, tuple[str, ...]] = {
@@ -200,3 +197,21 @@ def write_graphs(
     known: Sequence[str | None] = labels or [None] * len(graphs)
     text = "".join(f"{format_graph(graph, label)}\n" for graph, label in zip(graphs, known, strict=True))
     write_bytes(path, text.encode(), "graphs")
+
+
+def smiles_graph(text: Any, place: str) -> PlainGraph:
+    """The graph of a molecule, hydrogen atoms left out unless they are written as atoms."""
+    try:
+        from rdkit import Chem, rdBase
+    except ImportError:
+        raise InputError("SMILES are read by rdkit, which is not installed: pip install rdkit") from None
+    if not isinstance(text, str):
+        raise InputError(f"{place} is {type(text).__name__}, expected SMILES as a str")
+    with rdBase.BlockLogs():
+        molecule = Chem.MolFromSmiles(text)
+    if molecule is None or not text.strip():
+        raise InputError(f"{place}: rdkit cannot read {text[:80]!r}, expected SMILES such as CC(=O)O")
+    atoms = [atom.GetSymbol() for atom in molecule.GetAtoms()]
+    bonds = list(molecule.GetBonds())
+    ends = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in bonds]
+    return PlainGraph(atoms, ends, [str(bond.GetBondType()).lower() for bond in bonds])

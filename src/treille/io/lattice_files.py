@@ -10,9 +10,8 @@ from .archive import Member
 from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, block_ids, counted, note
-from .fields import Fields
+from .fields import Fields, labels_of
 from .guess import guess
-from .labels import labels_of
 from .machine import MachineList, MachineParts
 from .symbols import over_one_table
 from .text_files import DELIMITERS, Collected, collected, records

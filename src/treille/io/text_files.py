@@ -10,8 +10,20 @@ from . import brackets, fasta, fastq, jsonl, lines, table
 from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request, block_ids
-from .fields import IDS, LABELS, TEXTS, Fields, Record, Records, choose, first_of, listed, split_label
-from .labels import Found, label_text
+from .fields import (
+    IDS,
+    LABELS,
+    TEXTS,
+    Fields,
+    Found,
+    Record,
+    Records,
+    choose,
+    first_of,
+    label_text,
+    listed,
+    split_label,
+)
 from .parameters import to_float
 from .parts import ColumnParts
 from .trees import looks_like_tree

@@ -12,13 +12,12 @@ import numpy as np
 
 from . import brackets, conllu, newick, svmlight_tk
 from .blocks import Limits, runs, split_head, whole_lines
+from .documents import html_tree, xml_tree
 from .errors import InputError
 from .examples import Examples, Request
-from .fields import choose
-from .labels import Found
+from .fields import Found, choose
 from .open import COMPRESSED
 from .tree_parts import Nodes, TreeParts, pack
-from .xml_trees import html_tree, xml_tree
 
 T = TypeVar("T")
 

@@ -14,11 +14,10 @@ from treille import _core
 from .archive import Member
 from .errors import InputError
 from .examples import Examples, Request
-from .fields import choose
+from .fields import Found, choose
 from .flat import running_sum
 from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, in_order
 from .graphs import graph_facts
-from .labels import Found
 from .open import COMPRESSED
 
 EDGES, INDICATOR = "_A.txt", "_graph_indicator.txt"

@@ -15,9 +15,8 @@ from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
-from treille.tagging.attributes import derived
 from treille.tagging.sentences import Column, Sentences, check_lengths, one_column
-from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates
+from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates, derived
 
 DIRECTIONS = ("forward", "backward")
 NO_CODES, NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
