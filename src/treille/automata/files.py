@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from treille.automata.validation import check_semiring
-from treille.io import openfst_binary, openfst_text
+from treille.io import openfst
 from treille.io.errors import InputError
 from treille.io.machine import MachineList, MachineParts
 from treille.io.open import open_text, source_name
@@ -25,7 +25,7 @@ def from_text(
         source = source_name(text)
         with open_text(text) as stream:
             text = stream.read()
-    return openfst_text.parse(text, source, semiring, read_symbols(isymbols), read_symbols(osymbols), acceptor)
+    return openfst.parse_text(text, source, semiring, read_symbols(isymbols), read_symbols(osymbols), acceptor)
 
 
 def read_one(path: str | os.PathLike[str], format: str | None, weights: str | None, symbols: Table) -> MachineParts:
@@ -46,12 +46,12 @@ def from_pynini(fst: Any) -> MachineParts:
         raise InputError(f"found {type(fst).__name__}, expected a machine of pynini or pywrapfst")
     if fst.fst_type() != "vector":
         fst = pywrapfst.convert(fst, "vector")
-    return openfst_binary.parse(fst.write_to_string(), f"pynini's {type(fst).__name__}")
+    return openfst.parse_binary(fst.write_to_string(), f"pynini's {type(fst).__name__}")
 
 
 def to_pynini(parts: MachineParts) -> Any:
     """The machine of pynini with these parts."""
-    return _imported("pynini").Fst.read_from_string(openfst_binary.format_machine(parts))
+    return _imported("pynini").Fst.read_from_string(openfst.format_binary(parts))
 
 
 def _imported(name: str) -> Any:

@@ -16,7 +16,7 @@ from treille.automata.paths import Walks, count_paths
 from treille.automata.properties import FstProperties
 from treille.automata.symbols import EMPTY, check_table, code_string, merge_tables
 from treille.automata.validation import ZERO, ArcList, call_core, check_parts, check_semiring, check_state, check_weight
-from treille.io import openfst_text
+from treille.io import openfst
 from treille.io.errors import InputError
 from treille.io.lattices import write_lattices
 from treille.io.machine import EPSILON, MachineList, MachineParts
@@ -305,7 +305,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0}).to_text()
         '0\\t1\\ta\\tb\\t0.5\\n1\\t2.0\\n'
         """
-        return openfst_text.format_machine(self.parts())
+        return openfst.format_text(self.parts())
 
     @classmethod
     def read(

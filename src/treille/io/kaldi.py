@@ -20,7 +20,7 @@ from .arc_lines import ArcLines, are_numbers, coded, machine_lines, number, writ
 from .blocks import Limits, runs
 from .errors import InputError
 from .machine import MachineParts
-from .openfst_binary import MAGIC, Bytes, checked_machine, header
+from .openfst import MAGIC, Bytes, checked_machine, header
 from .symbols import columns
 from .weights import as_kind, difference
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from . import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
+from . import confusion, json_arcs, kaldi, openfst, plf, slf
 from .archive import Member
 from .atomic_write import write_bytes
 from .blocks import Limits, runs, whole_lines
@@ -47,7 +47,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
     line = head.lstrip().split(b"\n")[0].decode("utf-8", "replace")
     if kaldi.looks_binary(head):
         return "kaldi", "content"
-    if openfst_binary.looks_like_openfst(head):
+    if openfst.looks_like_openfst(head):
         return "openfst", "content"
     if stem.endswith(".lat"):
         return ("slf" if slf.looks_like_slf(line) else "kaldi"), "name and content"
@@ -88,8 +88,8 @@ def blocks(stream: Bytes, name: str, request: Request, limits: Limits | None) ->
             f"{name}: {TITLES[kind]} hold {KINDS[DEFAULT_WEIGHTS[kind]]}, not {KINDS[weights]}: leave --weights out"
         )
     head = stream.peek()
-    if kind == "openfst" and openfst_binary.looks_like_openfst(head):
-        parts = openfst_binary.parse(stream.read(), name)
+    if kind == "openfst" and openfst.looks_like_openfst(head):
+        parts = openfst.parse_binary(stream.read(), name)
         return iter([[parts if weights in (None, "cost") else _reread(parts, weights, name)]])
     if kind == "kaldi" and kaldi.looks_binary(head):
         found = kaldi.binary_lattices(stream, head, name, symbols)
@@ -110,7 +110,7 @@ def _one(text: str, name: str, kind: str, weights: str | None, symbols: Sequence
     if kind == "slf":
         return slf.parse(text, name)
     meant = weights or DEFAULT_WEIGHTS[kind]
-    return _reread(openfst_text.parse(text, name, SEMIRING[meant], symbols, symbols), meant, name)
+    return _reread(openfst.parse_text(text, name, SEMIRING[meant], symbols, symbols), meant, name)
 
 
 def _reread(parts: MachineParts, kind: str, name: str) -> MachineParts:
@@ -202,7 +202,7 @@ def _formatted(machines: Sequence[MachineParts], kind: str, weights: str | None)
 
 def _format_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
     if kind == "openfst":
-        return openfst_binary.format_machine(machine)
+        return openfst.format_binary(machine)
     if kind == "plf":
         return f"{plf.format_machine(machine, weights or DEFAULT_WEIGHTS[kind])}\n".encode()
     if kind == "arcs":
@@ -210,7 +210,7 @@ def _format_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
     if kind == "confusion":
         return confusion.format_columns(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
     if kind == "openfst-text":
-        return openfst_text.format_machine(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
+        return openfst.format_text(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
     format_machine = {"kaldi": kaldi.format_machine, "mesh": confusion.format_mesh, "slf": slf.format_machine}[kind]
     return format_machine(machine).encode()
 

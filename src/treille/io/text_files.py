@@ -2,11 +2,11 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import brackets, fasta, fastq, jsonl, lines, table
+from . import brackets, fasta, jsonl, table
 from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request, block_ids
@@ -139,10 +139,13 @@ def _size(record: Record) -> int:
 
 
 def read_records(stream: Iterator[str], request: Request) -> tuple[Records, str]:
-    """The records of a file, read when they are asked for, and where labels are, if not as usual in the format."""
+    """The records of a file, read when they are asked for, and where labels are, if not as usual in the format.
+
+    In a file of lines, a tab separates label and text if the first line has one, otherwise a blank if labels are required.
+    """
     head, stream = split_head(stream)
     labelled = request.labelled if request.label is None else request.labelled is not False
-    between = lines.separator(head[-1], labelled)
+    between = None if labelled is False else "\t" if "\t" in head[-1] else " " if labelled else None
     rows = records(stream, request, between)
     return rows, "label = first word of its line" if request.format == "lines" and between == " " else ""
 
@@ -186,17 +189,32 @@ def _read_as(records: Collected, request: Request) -> tuple[Any, str]:
 
 def records(stream: Iterator[str], request: Request, between: str | None) -> Records:
     """The examples of a file as numbered records; `between` separates label and text in a file of lines."""
-    modules, text, label = {"jsonl": jsonl, "fasta": fasta, "fastq": fastq}, request.text or "", request.label or ""
-    if request.format in modules:
-        return modules[request.format].records(stream, request.source)
+    readers = {"jsonl": jsonl.records, "fasta": fasta.records, "fastq": fasta.fastq_records}
+    if request.format in readers:
+        return readers[request.format](stream, request.source)
     if request.format == "lines":
-        return lines.records(stream, request.source, between)
+        return _lines(stream, request.source, between)
+    text, label = request.text or "", request.label or ""
     # The number of a column does not make a header: the first row may hold it as a label.
     asked = {*text.split("+"), text, split_label(label)[0], label, *request.columns}
     known = HEADER_NAMES | {name.strip() for name in asked if name and not name.strip().isdecimal()}
     head, stream = split_head(stream)
     delimiter = table.delimiter_of("".join(head[-1:]), DELIMITERS[request.format], known)
     return table.records(stream, request.source, delimiter, known)
+
+
+def _lines(lines: Iterable[str], source: str, between: str | None) -> Records:
+    """One text per line. Blank lines are skipped; without labels, they are empty texts."""
+    for number, line in enumerate(lines, 1):
+        line = line.rstrip("\r\n")
+        if between is None:
+            yield number, {"text": line}
+        elif line.strip():
+            parts = line.split(None if between == " " else between, 1)
+            if len(parts) < 2:
+                what = "a tab" if between == "\t" else "a blank"
+                raise InputError(f"{source}, line {number}: found {line[:40]!r}, expected a label, {what} and a text")
+            yield number, {"label": parts[0], "text": parts[1]}
 
 
 def collect(records: Records, request: Request, get: Get = Fields.text, like: Collected | None = None) -> Collected:
