@@ -148,7 +148,7 @@ class Graphs(PackedBatch):
         batch = data if isinstance(data, Graphs) else cls(data)
         sizes, edges = np.diff(batch.offsets), batch.n_edges
         named = [("nodes", batch.alphabet), ("edges", batch.edge_alphabet)]
-        labels = [f"{len(names):,} of {what}: {listed(names)}" for what, names in named if names]
+        labels = [f"{len(names):,} of {what}: {listed(names, 10)}" for what, names in named if names]
         weighted = f", weights from {batch.weights.min():g} to {batch.weights.max():g}" if len(batch.weights) else ""
         fields = {
             "nodes": span(sizes),

@@ -122,7 +122,7 @@ class Trees(PackedBatch):
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
         batch = data if isinstance(data, Trees) else cls(data, n_jobs=-1)
         sizes, leaves = np.diff(batch.offsets), int(batch.is_leaf.sum())
-        labels = f"{len(batch.alphabet):,}, {listed(batch.alphabet)}"
+        labels = f"{len(batch.alphabet):,}, {listed(batch.alphabet, 10)}"
         fields = {"nodes": f"{span(sizes)}, {leaves:,} leaves", "labels": labels}
         values = {"nodes": int(sizes.sum()), "leaves": leaves, "labels": len(batch.alphabet)}
         return Summary(fields, values, [visible(str(tree)[:width], blanks=False) for tree in batch[:n_samples]])

@@ -108,7 +108,10 @@ class Vectors(FlatBatch):
         low, high = (float(batch.values.min()), float(batch.values.max())) if numbers else (0.0, 0.0)
         share = f"{numbers / max(cells, 1):.2%} of all, {low:.4g} to {high:.4g}"
         names = batch.names or [str(j) for j in range(batch.n_columns)]
-        fields = {"columns": f"{batch.n_columns:,}, {listed(names)}", "numbers": f"{numbers:,} are not zero, {share}"}
+        fields = {
+            "columns": f"{batch.n_columns:,}, {listed(names, 10)}",
+            "numbers": f"{numbers:,} are not zero, {share}",
+        }
         rows = batch.to_csr()[:n_samples]
         samples = [" ".join(f"{names[j]}:{v:g}" for j, v in zip(r.indices, r.data, strict=True)) for r in rows]
         return Summary(fields, {"columns": batch.n_columns, "numbers": numbers, "range": [low, high]}, samples)

@@ -151,9 +151,6 @@ class Elements:
         self.parents.append(self.above[-1])
         return len(self.labels) - 1
 
-    def tree(self) -> Nodes:
-        return self.labels, self.parents
-
 
 def xml_tree(
     document: str | bytes | os.PathLike[str], attributes: bool = False, text: bool = False, place: str = ""
@@ -180,7 +177,7 @@ def xml_tree(
             f"{place}, line {error.lineno}, column {error.offset + 1}: not valid XML: {expat.ErrorString(error.code)}"
             "; mend it, or read it as HTML, which may be faulty"
         ) from None
-    return elements.tree()
+    return elements.labels, elements.parents
 
 
 def html_tree(
@@ -207,7 +204,7 @@ def html_tree(
             elements.end(node.tag)
         if event != "start":
             elements.data(node.tail or "")
-    return elements.tree()
+    return elements.labels, elements.parents
 
 
 def _content(document: str | bytes | os.PathLike[str], place: str) -> tuple[str | bytes, str]:

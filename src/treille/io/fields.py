@@ -16,17 +16,15 @@ TEXTS = ("text", "sentence", "sequence", "content", "body", "review", "string")
 LABELS = ("label", "class", "y", "target", "category", "score")
 IDS = ("id", "key", "name")
 
-LISTED = 20  # names in a message
 
-
-def listed(names: Collection[str]) -> str:
+def listed(names: Collection[str], most: int = 20) -> str:
     """The names, or the first of many, which may be a table's thousands of columns.
 
     >>> listed(["a", "b"]), listed([str(i) for i in range(1000)])[-15:]
     ('a, b', '19 and 980 more')
     """
-    more = len(names) - LISTED
-    return ", ".join(islice(names, LISTED)) + (f" and {more:,} more" if more > 0 else "")
+    more = len(names) - most
+    return ", ".join(islice(names, most)) + (f" and {more:,} more" if more > 0 else "")
 
 
 @dataclass(frozen=True)

@@ -149,10 +149,8 @@ def is_tuple(item: Any) -> bool:
         values = edges.values() if isinstance(edges, dict) else ()
         pairs = len(edges) > 0 and all(isinstance(edge, tuple) for edge in edges)
         return bool(labels) or pairs or any(isinstance(near, NEAR) for near in values)
-    return is_matrix(edges) or sp.issparse(edges) or _are_pairs(edges)
-
-
-def _are_pairs(edges: Any) -> bool:
+    if is_matrix(edges) or sp.issparse(edges):
+        return True
     return isinstance(edges, list) and len(edges) > 0 and all(isinstance(e, tuple) and len(e) in (2, 3) for e in edges)
 
 

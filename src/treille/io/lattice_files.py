@@ -45,16 +45,13 @@ def blocks(files: Sequence[Member], request: Request, limits: Limits | None) -> 
         title = lattices.TITLES[request.format] + request.how
         n = counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines))
         labels = None if some[0].label is None else [one.label or "" for one in some]
-        understood_as = note(request, title, n, understood, labels, _label_note(some[-1].fields, labels or []))
+        fields = some[-1].fields or Fields(())
+        how = f"label = {fields.label or 'folder'}{against_the_rest(fields, labels or [])}"
+        understood_as = note(request, title, n, understood, labels, how)
         ids = block_ids((machine.name for machine in machines.machines), has_ids)
         has_ids, lines = ids is not None, [one.line for one in some] if by_line and len(files) == 1 else ()
         names = some[0].names
         yield Examples(machines, labels, request.format, request.source, understood_as, lines, names, ids)
-
-
-def _label_note(fields: Fields | None, labels: list[str]) -> str:
-    in_field = fields is not None and fields.label is not None
-    return f"label = {fields.label}{against_the_rest(fields, labels)}" if fields and in_field else "label = folder"
 
 
 def _size(lattice: _Lattice) -> int:

@@ -102,14 +102,10 @@ def as_text(buffer: Bytes, encoding: str) -> Text:
 
 def open_bytes(path: str | os.PathLike[str]) -> Bytes:
     """Open `path` for reading bytes, decompressed; errors are as in `open_text`."""
-    return Bytes(_opened(path), source_name(path))
-
-
-def _opened(path: str | os.PathLike[str]) -> io.BufferedReader:
     if os.fspath(path) == STANDARD_INPUT:
-        return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
+        return Bytes(io.BufferedReader(io.BytesIO(sys.stdin.buffer.read())), source_name(path))
     try:
-        return open(path, "rb")
+        file = open(path, "rb")  # noqa: SIM115 (held by the result)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file{_likely(Path(path))}") from None
     except ValueError as error:  # such as a NUL in the name
@@ -118,6 +114,7 @@ def _opened(path: str | os.PathLike[str]) -> io.BufferedReader:
         if Path(path).is_dir():
             raise InputError(f"{path}: is a folder, expected a file{such_as(Path(path))}") from None
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    return Bytes(file, source_name(path))
 
 
 def _likely(path: Path) -> str:

@@ -142,7 +142,15 @@ class ReadingPlan:
 
     def part(self, path: Path | Sequence[Path]) -> Part:
         """The files of a path, or of several paths."""
-        return part_of([path] if isinstance(path, (str, os.PathLike)) else list(path), self.request)
+        paths, request = [path] if isinstance(path, (str, os.PathLike)) else list(path), self.request
+        if not paths:
+            raise InputError("found no file, expected at least one")
+        if len(paths) == 1:
+            return _part(paths[0], request)
+        if STANDARD_INPUT in map(os.fspath, paths):
+            raise InputError("found several files and standard input, expected either")
+        each = replace(request, labelled=_of_each(request))
+        return _joined([_part(path, each) for path in paths], request)
 
     def finished(self, blocks: Iterator[Examples]) -> Iterator[Examples]:
         """The examples with labels of roots or from elsewhere, without those that have none and are to be left out."""
@@ -182,21 +190,6 @@ def _without_unlabelled(examples: Examples, rows: list[int]) -> Examples:
     return replace(examples.take(rows), note=note)
 
 
-Path = str | os.PathLike[str]
-
-
-def part_of(paths: Sequence[Path], request: Request) -> Part:
-    """All files of these paths."""
-    if not paths:
-        raise InputError("found no file, expected at least one")
-    if len(paths) == 1:
-        return _part(paths[0], request)
-    if sum(os.fspath(path) == STANDARD_INPUT for path in paths):
-        raise InputError("found several files and standard input, expected either")
-    each = replace(request, labelled=_of_each(request))
-    return _joined([_part(path, each) for path in paths], request)
-
-
 def _part(path: Path, request: Request) -> Part:
     """The examples of a path, with the labels that are there."""
     request = replace(request, source=source_name(path))
@@ -213,7 +206,7 @@ def _file_blocks(path: Path, request: Request, limits: Limits | None) -> Iterato
 
 def _stream_blocks(stream: Text, request: Request, limits: Limits | None) -> Iterator[Examples]:
     """The examples of a file, in its own format."""
-    request, lines = recognised(stream, request)
+    request, lines = _recognised(stream, request)
     if request.format in columnar.TITLES:
         return columnar.blocks(stream.buffer, request, limits)
     if request.format in lattices.TITLES:
@@ -222,7 +215,7 @@ def _stream_blocks(stream: Text, request: Request, limits: Limits | None) -> Ite
     return family.blocks(lines, request, limits)
 
 
-def recognised(stream: Text, request: Request) -> tuple[Request, Iterator[str]]:
+def _recognised(stream: Text, request: Request) -> tuple[Request, Iterator[str]]:
     """The request with the format of a file, and the lines of the file; none for formats that are read as bytes."""
     source, text, format = request.source, request.text, request.format
     head = stream.buffer.peek()
@@ -251,7 +244,7 @@ def _members(path: Path, request: Request) -> Part:
     if format == "tu" or (not format and tu.prefixes(members)):
         request = replace(request, format="tu", guessed_from="" if format else "content")
         return Part(source, lambda limits: iter([tu.read(members, request)]))
-    named = [bool(format) or is_named(member.name) for member in members]
+    named = [bool(format) or _is_named(member.name) for member in members]
     if not any(named):
         request = replace(request, format="lines")
         return Part(source, lambda limits: document_blocks(members, request, limits), distinct=True)
@@ -275,7 +268,7 @@ def _joined(parts: Sequence[Part], request: Request, folders: Sequence[str] | No
     return Part(source, lambda limits: joined_blocks(parts, request, limits, folders), again, distinct=True)
 
 
-def is_named(name: str) -> bool:
+def _is_named(name: str) -> bool:
     """Whether the suffix of a name tells the format of a file."""
     known = (*(suffix for family in (*families(), columnar) for own in family.SUFFIXES.values() for suffix in own),)
     return COMPRESSED.sub("", name.lower()).endswith(known)

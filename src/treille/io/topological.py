@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
+from .fields import listed
 from .machine import OF_ARCS, MachineParts
 from .weights import ONE
 
@@ -55,9 +56,8 @@ def in_order(parts: MachineParts) -> MachineParts:
     try:
         order = list(TopologicalSorter({state: useful.intersection(before[state]) for state in useful}).static_order())
     except CycleError as error:
-        raise InputError(
-            f"the states {_shown(error.args[1][:-1])} make a cycle, which this format cannot hold"
-        ) from None
+        shown = listed(list(map(str, error.args[1][:-1])), 10)
+        raise InputError(f"the states {shown} make a cycle, which this format cannot hold") from None
     number = np.full(parts.n_states, -1, np.int32)
     number[order] = np.arange(len(order))
     kept = np.flatnonzero((number[parts.sources] >= 0) & (number[parts.targets] >= 0))
@@ -82,8 +82,3 @@ def _reached(neighbours: list[list[int]], first: list[int]) -> set[int]:
                 seen.add(state)
                 stack.append(state)
     return seen
-
-
-def _shown(states: list[int], most: int = 10) -> str:
-    shown = ", ".join(map(str, states[:most]))
-    return shown + (f" and {len(states) - most} more" if len(states) > most else "")
