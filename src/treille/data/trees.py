@@ -344,12 +344,8 @@ class Trees(PackedBatch):
     def _renamed(self, rename: Callable[[str], str], which: np.ndarray, untouched: str = "") -> Trees:
         """New labels for the nodes `which`; those that begin with `untouched` stay."""
         new = [label if untouched and label.startswith(untouched) else rename(label) for label in self.alphabet]
-        alphabet = sorted({*new, *self.alphabet})
-        kept, changed = align(self.alphabet, alphabet), align(new, alphabet)
-        labels = np.where(which, changed[self.labels], kept[self.labels]) if len(self.labels) else self.labels
-        used, labels = np.unique(labels, return_inverse=True)
-        names = [alphabet[code] for code in used]
-        return Trees(TreeParts(labels.astype(np.int32), self.parents, self.offsets, names))
+        codes = np.where(which, self.labels + len(new), self.labels)
+        return Trees(self.as_parts().renamed(codes, [*self.alphabet, *new]))
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"alphabet": self.alphabet}, self._stored_arrays()

@@ -41,6 +41,12 @@ class TreeParts(PackedExamples):
         offsets = joined_offsets(part.offsets for part in each)
         return cls(labels, np.concatenate([part.parents for part in each]), offsets, alphabet)
 
+    def renamed(self, codes: np.ndarray, names: Sequence[str]) -> TreeParts:
+        """The same trees with the labels ``names[codes]``, in which a name may occur twice or be used by no node."""
+        used, places = np.unique(codes, return_inverse=True)
+        labels, alphabet = over_one_alphabet([(places, [names[code] for code in used.tolist()])])
+        return TreeParts(labels, self.parents, self.offsets, alphabet)
+
     @property
     def volume(self) -> int:
         return 8 * len(self.labels)

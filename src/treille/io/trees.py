@@ -8,8 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-
 from . import brackets, conllu, newick, svmlight_tk
 from .blocks import Limits, runs, split_head, whole_lines
 from .documents import html_tree, xml_tree
@@ -119,12 +117,7 @@ def without_root(trees: TreeParts) -> tuple[list[str], TreeParts]:
     labels = [trees.alphabet[code] for code in trees.labels[roots].tolist()]
     codes = trees.labels.copy()
     codes[roots] = len(trees.alphabet)
-    names = [*trees.alphabet, "ROOT"]
-    used = np.unique(codes)
-    alphabet = sorted({names[code] for code in used.tolist()})
-    position, places = {name: i for i, name in enumerate(alphabet)}, np.zeros(len(names), np.int32)
-    places[used] = [position[names[code]] for code in used.tolist()]
-    return labels, TreeParts(places[codes], trees.parents, trees.offsets, alphabet)
+    return labels, trees.renamed(codes, [*trees.alphabet, "ROOT"])
 
 
 def documents(folder: str | os.PathLike[str]) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,15 +72,21 @@ class TokenFeatures:
         self.attributes = attributes_of(templates)
         self.values, self.items = [list(each) for each in values], list(items)
         self.feature_templates, self.feature_codes = feature_templates, feature_codes
-        sizes = [len(each) for each in self.values]
-        counts = sizes, len(self.items), len(self.tags)
-        backward, features = direction == "backward", (feature_templates, feature_codes)
-        self.core = _core.TokenFeatures(_atoms(self.templates), *counts, backward, *features)
-        self._codes = [codes_of(each) for each in self.values]
-        self._item_codes = codes_of(self.items)
         self.reads_items = any(map(_reads_items, self.templates))
         widths = np.array([len(template.atoms) for template in self.templates], np.int64)[feature_templates]
         self._starts = np.cumsum(widths) - widths
+
+    @cached_property
+    def core(self) -> _core.TokenFeatures:
+        """The features as the core looks them up."""
+        counts = [len(each) for each in self.values], len(self.items), len(self.tags)
+        features = self.feature_templates, self.feature_codes
+        return _core.TokenFeatures(_atoms(self.templates), *counts, self.direction == "backward", *features)
+
+    @cached_property
+    def _codes(self) -> list[dict[str, int]]:
+        """The codes of the values of each attribute, and those of the items."""
+        return list(map(codes_of, [*self.values, self.items]))
 
     @classmethod
     def fit(
@@ -124,7 +131,7 @@ class TokenFeatures:
         feature_templates, feature_codes = _core.count_token_features(
             _atoms(found), batch, codes, len(names), backward, sizes, len(item_names), min_count
         )
-        features = _pruned(found, values, item_names, names, direction, feature_templates, feature_codes)
+        features = cls(found, values, item_names, names, direction, feature_templates, feature_codes)._pruned()
         return features, features.transform_tagged(sentences, gold, n_jobs)
 
     def __reduce__(self) -> Any:
@@ -169,10 +176,10 @@ class TokenFeatures:
         columns += [Column(NO_CODES, [])] * (self.n_columns - len(columns))  # without tokens, their columns are unknown
         maps = [
             np.array([codes.get(value, -1) for value in derived(name, columns[column].values)], np.int32)
-            for (column, name), codes in zip(self.attributes, self._codes, strict=True)
+            for (column, name), codes in zip(self.attributes, self._codes[:-1], strict=True)
         ]
         names = sentences.items.names if sentences.items else []
-        return _batch(sentences, columns, self.attributes, maps, align(names, self._item_codes, unknown=-1))
+        return _batch(sentences, columns, self.attributes, maps, align(names, self._codes[-1], unknown=-1))
 
     def name(self, id: int) -> str:
         """The readable name of a feature, such as ``suffix3[0]=ing``."""
@@ -197,7 +204,26 @@ class TokenFeatures:
         kept[ids] = True
         codes = self.feature_codes[np.repeat(kept, widths)]
         given = (self.templates, self.values, self.items, self.tags, self.direction)
-        return _pruned(*given, self.feature_templates[kept], codes)
+        return TokenFeatures(*given, self.feature_templates[kept], codes)._pruned()
+
+    def _pruned(self) -> TokenFeatures:
+        """The same features without the values that none of them has."""
+        places, codes = self.feature_templates, np.array(self.feature_codes, np.int32)
+        at: list[list[np.ndarray]] = [[] for _ in [*self.values, self.items]]  # where the codes of an attribute are
+        for t, template in enumerate(self.templates):
+            own = self._starts[places == t]
+            for k, atom in enumerate(template.atoms):
+                if atom.column != TAG:
+                    place = -1 if atom.column == ITEMS else self.attributes.index((atom.column, atom.attribute))
+                    at[place].append(own + k)
+        kept: list[list[str]] = []
+        for values, lists in zip([*self.values, self.items], at, strict=True):
+            where = np.concatenate(lists) if lists else NO_OFFSETS
+            where = where[codes[where] >= 0]
+            used, inverse = np.unique(codes[where], return_inverse=True)
+            codes[where] = inverse
+            kept.append([values[c] for c in used.tolist()])
+        return TokenFeatures(self.templates, kept[:-1], kept[-1], self.tags, self.direction, places, codes)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The content of a model file: JSON values, and arrays. `load` is the inverse."""
@@ -226,9 +252,11 @@ class TokenFeatures:
         codes = stored.array(arrays, "feature_codes", np.int32)
         items, tags = stored.names(spec, "items"), stored.names(spec, "tags")
         try:
-            return cls(templates, values, items, tags, direction, places, codes)
+            features = cls(templates, values, items, tags, direction, places, codes)
+            assert features.core is not None  # which refuses features that do not fit together
         except (ValueError, IndexError) as error:
             raise InputError(f"the features of the tokens in the file are damaged: {error}") from None
+        return features
 
 
 def attributes_of(templates: Sequence[Template]) -> list[tuple[int, str]]:
@@ -277,35 +305,6 @@ def _tag_codes(tags: Sentences, sentences: Sentences | None, names: Sequence[str
         tag = column.values[column.codes[token]]
         raise InputError(f"{tags.place(int(token))}: the tag {tag!r} does not occur in the training sentences")
     return codes
-
-
-def _pruned(
-    templates: Sequence[Template],
-    values: Sequence[Sequence[str]],
-    items: Sequence[str],
-    tags: Sequence[str],
-    direction: str,
-    places: np.ndarray,
-    codes: np.ndarray,
-) -> TokenFeatures:
-    """Features without the values that none of them has."""
-    number = {attribute: i for i, attribute in enumerate(attributes_of(templates))}
-    widths = np.array([len(template.atoms) for template in templates], np.int64)[places]
-    starts, codes = np.cumsum(widths) - widths, np.array(codes, np.int32)
-    at: list[list[np.ndarray]] = [[] for _ in [*values, items]]  # where the codes of an attribute are
-    for t, template in enumerate(templates):
-        own = starts[places == t]
-        for k, atom in enumerate(template.atoms):
-            if atom.column != TAG:
-                at[-1 if atom.column == ITEMS else number[atom.column, atom.attribute]].append(own + k)
-    kept: list[list[str]] = []
-    for own_values, lists in zip([*values, items], at, strict=True):
-        where = np.concatenate(lists) if lists else NO_OFFSETS
-        where = where[codes[where] >= 0]
-        used, inverse = np.unique(codes[where], return_inverse=True)
-        codes[where] = inverse
-        kept.append([own_values[c] for c in used.tolist()])
-    return TokenFeatures(templates, kept[:-1], kept[-1], tags, direction, places, codes)
 
 
 def _reads_items(template: Template) -> bool:
