@@ -1,5 +1,6 @@
 """The parts, properties, weights and drawings of a machine."""
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,9 @@ from treille import _core
 from treille.automata.symbols import code_string, merge_tables
 from treille.automata.validation import ONE, ZERO, call_core
 from treille.drawing.layered import Machine, draw_machine
+from treille.io import openfst
 from treille.io.errors import InputError
+from treille.io.lattices import write_lattices
 from treille.io.machine import EPSILON, MachineParts
 
 
@@ -145,6 +148,19 @@ class FstProperties:
                 f"the sum over all paths diverges: the weights on cycles such as {self._format_cycle(cycle)} are too large"
             )
         return float(weight)
+
+    def to_text(self) -> str:
+        """The machine in OpenFst's text format, with unchanged weights.
+
+        >>> from treille import Fst
+        >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0}).to_text()
+        '0\\t1\\ta\\tb\\t0.5\\n1\\t2.0\\n'
+        """
+        return openfst.format_text(self.parts())
+
+    def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:
+        """Writes the machine in the format of the file's suffix, `.fst` for OpenFst's binary, or in `format`."""
+        write_lattices(path, [self.parts()], format, weights)
 
     def to_dot(self) -> str:
         """The text from which Graphviz draws the machine.

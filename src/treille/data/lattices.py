@@ -23,7 +23,7 @@ from treille.io import lattices as lattice_formats
 from treille.io.errors import InputError
 from treille.io.flat import are_offsets
 from treille.io.machine import EPSILON, SEMIRINGS, MachineList, MachineParts
-from treille.io.parameters import check_whole, effective_n_jobs
+from treille.io.parameters import check_flag, check_whole, effective_n_jobs
 from treille.io.read import read
 from treille.io.symbols import over_one_table
 from treille.io.units import TextUnit, split_texts
@@ -112,8 +112,7 @@ class Lattices(FlatBatch):
     def __init__(
         self, machines: Any, normalize: bool = True, scale: Mapping[str, float] | None = None, n_jobs: int | None = None
     ):
-        if not isinstance(normalize, (bool, np.bool_)):
-            raise InputError(f"normalize is {normalize!r}, expected True or False")
+        check_flag("normalize", normalize)
         normalize = bool(normalize)
         if not isinstance(machines, Strings):
             if isinstance(machines, (str, bytes, Fst, MachineParts)) or not isinstance(machines, Iterable):

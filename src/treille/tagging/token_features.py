@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from treille.data.format import count
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole, effective_n_jobs
+from treille.io.parameters import check_choice, check_whole, effective_n_jobs
 from treille.tagging.sentences import Column, Sentences, check_lengths, one_column
 from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates, derived
 
@@ -45,6 +46,7 @@ class TokenRows(NamedTuple):
         return sp.csr_matrix((np.ones(len(self.ids)), self.ids, self.indptr), (len(self.indptr) - 1, self.n_features))
 
 
+@dataclass(eq=False, repr=False)
 class TokenFeatures:
     """Features with their ids: the values of templates that occur often enough in training sentences.
 
@@ -58,22 +60,18 @@ class TokenFeatures:
     ['suffix2[0]=ng']
     """
 
-    def __init__(
-        self,
-        templates: Sequence[Template],
-        values: Sequence[Sequence[str]],
-        items: Sequence[str],
-        tags: Sequence[str],
-        direction: str,
-        feature_templates: np.ndarray,
-        feature_codes: np.ndarray,
-    ):
-        self.templates, self.tags, self.direction = list(templates), list(tags), direction
-        self.attributes = attributes_of(templates)
-        self.values, self.items = [list(each) for each in values], list(items)
-        self.feature_templates, self.feature_codes = feature_templates, feature_codes
+    templates: list[Template]
+    values: list[list[str]]  # of each attribute
+    items: list[str]
+    tags: list[str]
+    direction: str
+    feature_templates: np.ndarray
+    feature_codes: np.ndarray
+
+    def __post_init__(self) -> None:
+        self.attributes = attributes_of(self.templates)
         self.reads_items = any(map(_reads_items, self.templates))
-        widths = np.array([len(template.atoms) for template in self.templates], np.int64)[feature_templates]
+        widths = np.array([len(template.atoms) for template in self.templates], np.int64)[self.feature_templates]
         self._starts = np.cumsum(widths) - widths
 
     @cached_property
@@ -112,8 +110,7 @@ class TokenFeatures:
             Sentences are tagged from left to right, or from right to left.
         """
         check_whole("min_count", min_count)
-        if direction not in DIRECTIONS:
-            raise InputError(f"direction is {direction!r}, expected one of {', '.join(map(repr, DIRECTIONS))}")
+        check_choice("direction", direction, *DIRECTIONS)
         sentences, gold = Sentences(sentences), one_column(tags, "tag")
         found = as_templates(templates, len(sentences.columns), sentences.items is not None)
         names = sorted({gold.columns[0].values[c] for c in np.unique(gold.columns[0].codes)})
@@ -135,8 +132,7 @@ class TokenFeatures:
         return features, features.transform_tagged(sentences, gold, n_jobs)
 
     def __reduce__(self) -> Any:
-        given = (self.templates, self.values, self.items, self.tags, self.direction)
-        return TokenFeatures, (*given, self.feature_templates, self.feature_codes)
+        return TokenFeatures, tuple(getattr(self, each.name) for each in fields(self))
 
     @property
     def n_features(self) -> int:
@@ -203,8 +199,7 @@ class TokenFeatures:
         kept = np.zeros(self.n_features, bool)
         kept[ids] = True
         codes = self.feature_codes[np.repeat(kept, widths)]
-        given = (self.templates, self.values, self.items, self.tags, self.direction)
-        return TokenFeatures(*given, self.feature_templates[kept], codes)._pruned()
+        return replace(self, feature_templates=self.feature_templates[kept], feature_codes=codes)._pruned()
 
     def _pruned(self) -> TokenFeatures:
         """The same features without the values that none of them has."""
@@ -223,7 +218,7 @@ class TokenFeatures:
             used, inverse = np.unique(codes[where], return_inverse=True)
             codes[where] = inverse
             kept.append([values[c] for c in used.tolist()])
-        return TokenFeatures(self.templates, kept[:-1], kept[-1], self.tags, self.direction, places, codes)
+        return replace(self, values=kept[:-1], items=kept[-1], feature_codes=codes)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The content of a model file: JSON values, and arrays. `load` is the inverse."""
