@@ -1,7 +1,5 @@
 """The contract of a data kind: a batch of examples that describes itself; codes of symbols in an alphabet."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys
@@ -128,14 +126,14 @@ class Batch(PackedExamples):
         """The state without the name of the kind; `_read_state` is the inverse."""
 
     @classmethod
-    def from_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch:
+    def from_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Batch":
         """The batch that `state` describes."""
         batch: Batch = require("data", spec["batch"])._read_state(spec, arrays)
         return batch
 
     @classmethod
     @abstractmethod
-    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch: ...
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Batch": ...
 
     @property
     def part_offsets(self) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Strings: sequences of symbols (characters, words, bytes, events, residues)."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
@@ -176,7 +174,7 @@ class Strings(FlatBatch):
         return Summary(fields, values, [visible(text[:width], blanks=False) for text in batch[:n_samples]])
 
     @classmethod
-    def from_arrays(cls, symbols: Any, offsets: Any, alphabet: Sequence[Any], unit: str = "token") -> Strings:
+    def from_arrays(cls, symbols: Any, offsets: Any, alphabet: Sequence[Any], unit: str = "token") -> "Strings":
         """A batch from its parts, checked.
 
         >>> Strings.from_arrays([0, 1, 1], [0, 2, 3], ["x", "y"])[0]
@@ -259,7 +257,7 @@ class Strings(FlatBatch):
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
 
     @classmethod
-    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Strings:
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Strings":
         alphabet, unit = stored.alphabet(spec)
         symbols = stored.indices(arrays, "symbols", len(alphabet))
         return cls.from_arrays(symbols, stored.offsets(arrays, "offsets", len(symbols)), alphabet, unit)

@@ -1,7 +1,5 @@
 """Vectors: rows of numbers, dense or sparse, with or without names of their columns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
@@ -147,7 +145,7 @@ class Vectors(FlatBatch):
         return {"names": self.names, "n_columns": self.n_columns}, self._stored_arrays()
 
     @classmethod
-    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Vectors:
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Vectors":
         width, values = stored.whole(spec, "n_columns", most=MOST_COLUMNS), stored.array(arrays, "values", np.float64)
         columns, offsets = stored.indices(arrays, "columns", width), stored.offsets(arrays, "offsets", len(values))
         if len(columns) != len(values):

@@ -1,7 +1,5 @@
 """The XBW index of trees: searched and navigated in little more space than structure and labels need."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -67,7 +65,7 @@ class XBW(Batch):
             self._encoded, self._source = _core.Xbw.of(self._source.arrays), None
         return self._encoded
 
-    def encode(self) -> XBW:
+    def encode(self) -> "XBW":
         """Makes the index now, if it is not there yet, and releases the trees. Returns the batch."""
         assert self._index is not None
         return self
@@ -157,7 +155,7 @@ class XBW(Batch):
         write_model(path, *self.state())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> XBW:
+    def load(cls, path: str | os.PathLike[str]) -> "XBW":
         """The index that a file holds."""
         spec, arrays = read_model(path)
         if spec.get("batch") != "XBW":
@@ -173,7 +171,7 @@ class XBW(Batch):
         return spec, {"last": last, "symbols": symbols, "lengths": lengths, "words": words, "sizes": sizes}
 
     @classmethod
-    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> XBW:
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "XBW":
         alphabet, n_nodes = stored.names(spec), stored.whole(spec, "n_nodes")
         last, words = (stored.array(arrays, name, np.uint64) for name in ("last", "words"))
         sizes = stored.indices(arrays, "sizes", n_nodes + 1, kind=np.int64)

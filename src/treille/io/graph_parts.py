@@ -1,7 +1,5 @@
 """Graphs as files hold them: a single graph, and many graphs in flat arrays."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -55,7 +53,7 @@ class GraphParts(PackedExamples):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def take(self, rows: Any) -> GraphParts:
+    def take(self, rows: Any) -> "GraphParts":
         nodes, offsets = selected(self.offsets, rows)
         arcs, ends = selected(self.arcs, nodes)
         edge_labels = self.edge_labels[arcs] if len(self.edge_labels) else self.edge_labels
@@ -64,7 +62,7 @@ class GraphParts(PackedExamples):
         return GraphParts(*parts, self.alphabet, self.edge_alphabet, self.directed)
 
     @classmethod
-    def join(cls, each: Sequence[GraphParts]) -> GraphParts:
+    def join(cls, each: Sequence["GraphParts"]) -> "GraphParts":
         """The graphs of several files that have the same `traits`, over one alphabet.
 
         >>> one, two = (pack([PlainGraph([label, "b"], [(0, 1)])]) for label in "ca")

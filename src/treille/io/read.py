@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from . import columnar, lattice_files, lattices, trees, tu
+from . import columnar, lattices, trees, tu
 from .archive import Member, archive_members, is_many
 from .blocks import Limits, split_head
 from .errors import InputError
@@ -210,7 +210,7 @@ def _stream_blocks(stream: Text, request: Request, limits: Limits | None) -> Ite
     if request.format in columnar.TITLES:
         return columnar.blocks(stream.buffer, request, limits)
     if request.format in lattices.TITLES:
-        return lattice_files.blocks([Member(request.source, "", lambda: stream.buffer)], request, limits)
+        return lattices.blocks([Member(request.source, "", lambda: stream.buffer)], request, limits)
     family = next(family for family in families() if request.format in family.TITLES)
     return family.blocks(lines, request, limits)
 
@@ -237,7 +237,7 @@ def _members(path: Path, request: Request) -> Part:
         found, guessed_from, files = lattices.chosen(members, format or None, request.text)
         if files:
             request = replace(request, format=found, guessed_from=guessed_from)
-            return Part(source, lambda limits: lattice_files.blocks(files, request, limits))
+            return Part(source, lambda limits: lattices.blocks(files, request, limits))
     if format in ("", "xml") and os.path.isdir(path) and trees.documents(path):
         request = replace(request, format="xml", guessed_from="content")
         return Part(source, lambda limits: trees.document_blocks(path, request, limits), distinct=True)

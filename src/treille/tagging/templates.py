@@ -14,8 +14,6 @@ Attributes are computed once for each distinct word, with Python's Unicode rules
 outside of the sentence are ``_B-1``, ``_B-2``, ... before it and ``_B+1``, ... after it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -153,14 +151,14 @@ class Template:
     place: str = field(default="", compare=False, repr=False)  # where it was read, for messages
 
     @classmethod
-    def parse(cls, text: str, place: str = "") -> Template:
+    def parse(cls, text: str, place: str = "") -> "Template":
         """The template of a text."""
         if text.strip() in ("items", "bias"):
             return cls((Atom(ITEMS, "", 0),) if text.strip() == "items" else (), place)
         return cls._of((_atom(part.strip(), text, place) for part in text.split("|")), place)
 
     @classmethod
-    def _of(cls, atoms: Iterable[Atom], place: str) -> Template:
+    def _of(cls, atoms: Iterable[Atom], place: str) -> "Template":
         return cls(tuple(sorted(dict.fromkeys(atoms), key=lambda atom: atom.column == TAG)), place)
 
     @property
