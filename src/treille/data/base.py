@@ -11,9 +11,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from treille.io.errors import InputError
-from treille.io.flat import running_sum as running_sum
-from treille.io.flat import selected as selected
 from treille.io.parts import PackedExamples
+from treille.io.parts import running_sum as running_sum
+from treille.io.parts import selection as selection
 from treille.registry import known, registered_name, require
 
 T = TypeVar("T")

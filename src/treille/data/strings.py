@@ -18,14 +18,14 @@ from treille.data.base import (
     other_kind,
     per_column,
     running_sum,
-    selected,
+    selection,
 )
 from treille.data.format import count, short_json, visible
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.fields import Fields
-from treille.io.flat import are_offsets
 from treille.io.parameters import effective_n_jobs
+from treille.io.parts import are_offsets
 from treille.io.units import TextUnit, canonical, split_texts
 
 SHOWN = 40  # symbols of the alphabet in a summary
@@ -230,7 +230,7 @@ class Strings(FlatBatch):
         key = as_index(key, len(self))
         if isinstance(key, int):
             return self._item(self.symbols[self.offsets[key] : self.offsets[key + 1]])
-        places, offsets = selected(self.offsets, key)
+        places, offsets = selection(self.offsets, key)
         batch = Strings.__new__(Strings)
         batch._set(self.symbols[places], offsets, self.alphabet, self.unit, self.residues)
         return batch

@@ -18,9 +18,9 @@ from treille.io import brackets, stored, svmlight_tk
 from treille.io.conllu import sentences
 from treille.io.documents import ast_tree, html_tree, json_tree, xml_tree
 from treille.io.errors import InputError
-from treille.io.flat import are_offsets
 from treille.io.newick import newick_trees
 from treille.io.parameters import effective_n_jobs
+from treille.io.parts import are_offsets
 from treille.io.tree_parts import TreeParts, pack
 from treille.io.trees import without_root
 

@@ -15,8 +15,7 @@ from .blocks import Limits, runs
 from .errors import InputError
 from .machine import MachineParts
 from .symbols import Coder, arc_words, columns, whole
-from .topological import in_order, one_final
-from .weights import ONE, SEMIRING, as_kind, in_semiring
+from .weights import ONE, SEMIRING, as_kind, in_order, in_semiring, one_final
 
 EPSILONS = DELETE, EPS = ("*DELETE*", "*EPS*")
 Slot = list[tuple[str, float]]

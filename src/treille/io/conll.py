@@ -50,7 +50,7 @@ class TokenColumns:
 def read_columns(source: Source, separator: str | None = None, encoding: str = "utf-8") -> TokenColumns:
     """All tokens of a file, which may be compressed; `-` is standard input. See `stream_columns`."""
     read, name = reader(source, encoding)
-    text = without_mark(read(-1))
+    text = read(-1).removeprefix(codecs.BOM_UTF8)
     tabs = bool(_separated_by_tabs(text, separator, True))
     return _columns(_core.parse_columns(text, tabs, tabs, 0, 1, True), text, tabs, name, 0, encoding)
 
@@ -68,7 +68,7 @@ def stream_columns(
         new = read(max(block, len(text)))
         text, end = text + new, not new
         if tabs is None:
-            text = without_mark(text)
+            text = text.removeprefix(codecs.BOM_UTF8)
             tabs = _separated_by_tabs(text, separator, end)
             if tabs is None:
                 continue
@@ -134,11 +134,6 @@ def reader(source: Source, encoding: str) -> tuple[Read, str]:
             raise InputError(f"{name}: not {encoding} text: {error}. Name the file's encoding") from None
 
     return recoded, name
-
-
-def without_mark(text: bytes) -> bytes:
-    """A text without its byte order mark."""
-    return text.removeprefix(codecs.BOM_UTF8)
 
 
 def _separated_by_tabs(text: bytes, separator: str | None, end: bool) -> bool | None:

@@ -11,8 +11,7 @@ import numpy as np
 from treille import _core
 
 from .errors import InputError
-from .flat import are_offsets, joined_offsets, over_one_alphabet, running_sum, selected
-from .parts import PackedExamples
+from .parts import PackedExamples, are_offsets, joined_offsets, over_one_alphabet, running_sum, selection
 
 NO_CODES, NO_WEIGHTS = np.empty(0, np.int32), np.empty(0)
 LIMIT = 2**31  # of the nodes of one graph
@@ -54,8 +53,8 @@ class GraphParts(PackedExamples):
         return len(self.offsets) - 1
 
     def take(self, rows: Any) -> "GraphParts":
-        nodes, offsets = selected(self.offsets, rows)
-        arcs, ends = selected(self.arcs, nodes)
+        nodes, offsets = selection(self.offsets, rows)
+        arcs, ends = selection(self.arcs, nodes)
         edge_labels = self.edge_labels[arcs] if len(self.edge_labels) else self.edge_labels
         weights = self.weights[arcs] if len(self.weights) else self.weights
         parts = (self.labels[nodes], offsets, ends, self.targets[arcs], edge_labels, weights, self.attributes[nodes])

@@ -99,22 +99,17 @@ def _machine_blocks(stream: Bytes, name: str, request: Request, limits: Limits |
         found = kaldi.binary_lattices(stream, head, name, symbols)
         return map(list, runs(found, limits, lambda lattice: 30 * len(lattice.sources)))
     text = as_text(stream, request.encoding)
-    if kind in ("openfst", "openfst-text", "slf"):
-        return iter([[_one(text.read(), name, kind, weights, symbols)]])
+    if kind == "slf":
+        return iter([[slf.parse(text.read(), name)]])
+    if kind in ONE_PER_FILE:
+        meant = weights or DEFAULT_WEIGHTS[kind]
+        return iter([[_reread(openfst.parse_text(text.read(), name, SEMIRING[meant], symbols, symbols), meant, name)]])
     if kind == "kaldi" and b"\0B" in head[:1000]:
         raise InputError(f"{name}: is a binary archive of other objects, expected lattices: lattice-copy writes some")
     lines = whole_lines(text)
     if kind == "kaldi":
         return kaldi.blocks(lines, name, symbols, limits)
     return confusion.blocks(lines, name, weights or DEFAULT_WEIGHTS[kind], kind == "mesh", limits)
-
-
-def _one(text: str, name: str, kind: str, weights: str | None, symbols: Sequence[str] | None) -> MachineParts:
-    """The machine of a text file of one machine."""
-    if kind == "slf":
-        return slf.parse(text, name)
-    meant = weights or DEFAULT_WEIGHTS[kind]
-    return _reread(openfst.parse_text(text, name, SEMIRING[meant], symbols, symbols), meant, name)
 
 
 def _reread(parts: MachineParts, kind: str, name: str) -> MachineParts:

@@ -92,8 +92,10 @@ def emptied(items: list[T]) -> Iterator[T]:
 class Size:
     """The size of blocks together."""
 
-    def __init__(self) -> None:
+    def __init__(self, *blocks: Examples) -> None:
         self.examples = self.characters = 0
+        for block in blocks:
+            self.add(block)
 
     def add(self, block: Examples) -> None:
         """Adds the size of a block."""
@@ -136,9 +138,7 @@ def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", li
     small, size = list[tuple[int, Examples]](), Size()
     for i, n, block in stream:
         joining.see(i, block)
-        own = Size()
-        own.add(block)
-        is_small = n == 0 and not own.is_full(limits)
+        is_small = n == 0 and not Size(block).is_full(limits)
         if is_small:
             small.append((i, block))
             size.add(block)

@@ -59,10 +59,6 @@ class Collected:
     has_trees: bool | None = None
     is_labelled: bool | None = None
 
-    def next(self) -> "Collected":
-        """An empty collection for the records that follow these, with the same fields."""
-        return replace(self, texts=[], found=[], ids=[])
-
     def choose(self, first: Record, request: Request) -> None:
         """Chooses the fields among the fields of one record."""
         (number, record), text, label = first, request.text, request.label
@@ -98,9 +94,15 @@ def guess_content(line: str, text: str | None) -> str:
 
 
 def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
-    """The texts of a file, and their labels."""
-    rows, label_place = read_records(stream, request)
-    return blocks_of(rows, request, limits, label_place)
+    """The texts of a file, and their labels.
+
+    In a file of lines, a tab separates label and text if the first line has one, otherwise a blank if labels are required.
+    """
+    head, stream = split_head(stream)
+    labelled = request.labelled if request.label is None else request.labelled is not False
+    between = None if labelled is False else "\t" if "\t" in head[-1] else " " if labelled else None
+    label_place = "label = first word of its line" if request.format == "lines" and between == " " else ""
+    return blocks_of(records(stream, request, between), request, limits, label_place)
 
 
 def blocks_of(
@@ -136,18 +138,6 @@ def collected(
 
 def _size(record: Record) -> int:
     return sum(len(value) for value in record[1].values() if isinstance(value, (str, list)))
-
-
-def read_records(stream: Iterator[str], request: Request) -> tuple[Records, str]:
-    """The records of a file, read when they are asked for, and where labels are, if not as usual in the format.
-
-    In a file of lines, a tab separates label and text if the first line has one, otherwise a blank if labels are required.
-    """
-    head, stream = split_head(stream)
-    labelled = request.labelled if request.label is None else request.labelled is not False
-    between = None if labelled is False else "\t" if "\t" in head[-1] else " " if labelled else None
-    rows = records(stream, request, between)
-    return rows, "label = first word of its line" if request.format == "lines" and between == " " else ""
 
 
 def examples_of(records: Collected, request: Request, label_place: str = "", title: str = "") -> Examples:
@@ -222,7 +212,7 @@ def collect(records: Records, request: Request, get: Get = Fields.text, like: Co
 
     The fields are chosen on the first record, or taken from earlier records `like` these.
     """
-    found = Collected() if like is None else like.next()
+    found = Collected() if like is None else replace(like, texts=[], found=[], ids=[])
     skip = request.skip_unlabelled
     get = Fields.values if request.columns else get
     if skip and found.fields is None:  # the first record may be one without a label

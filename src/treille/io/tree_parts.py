@@ -12,8 +12,7 @@ import numpy as np
 from treille import _core
 
 from .errors import InputError
-from .flat import joined_offsets, over_one_alphabet, running_sum, selected
-from .parts import PackedExamples
+from .parts import PackedExamples, joined_offsets, over_one_alphabet, running_sum, selection
 
 Nodes = tuple[Sequence[str], Sequence[int]]  # of one tree: the label of each, and its parent, -1 for the root
 
@@ -32,7 +31,7 @@ class TreeParts(PackedExamples):
         return len(self.offsets) - 1
 
     def take(self, rows: Sequence[int]) -> TreeParts:
-        nodes, offsets = selected(self.offsets, rows)
+        nodes, offsets = selection(self.offsets, rows)
         return TreeParts(self.labels[nodes], self.parents[nodes], offsets, self.alphabet)
 
     @classmethod

@@ -15,10 +15,10 @@ from .archive import Member
 from .errors import InputError
 from .examples import Examples, Request
 from .fields import Found, choose
-from .flat import running_sum
 from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, in_order
 from .graphs import graph_facts
 from .open import COMPRESSED
+from .parts import running_sum
 
 EDGES, INDICATOR = "_A.txt", "_graph_indicator.txt"
 

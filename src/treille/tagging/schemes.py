@@ -149,14 +149,11 @@ def chunks_of(sentences: Any) -> Chunks:
     tags = one_column(sentences, "tag")
     codes, names = tags.columns[0]
     parsed = [_parsed(name) for name in names]
-    if None in parsed:
-        bad = np.array([pair is None for pair in parsed])
-        token = int(np.flatnonzero(bad[codes])[0]) if bad[codes].any() else -1
-        if token >= 0:
-            raise InputError(
-                f"{tags.place(token)}: the tag {names[codes[token]][:40]!r} is not a chunk tag, expected O,"
-                " or B, I, E or S with a type, such as B-NP"
-            )
+    for token in np.flatnonzero(np.array([pair is None for pair in parsed], bool)[codes])[:1]:
+        raise InputError(
+            f"{tags.place(token)}: the tag {names[codes[token]][:40]!r} is not a chunk tag, expected O,"
+            " or B, I, E or S with a type, such as B-NP"
+        )
     pairs = [pair or (0, "") for pair in parsed]
     types = list(dict.fromkeys(name for kind, name in pairs if kind))
     number = codes_of(types)
