@@ -10,11 +10,10 @@ from itertools import chain
 
 import numpy as np
 
-from .arc_lines import number
 from .blocks import Limits, runs
 from .errors import InputError
 from .machine import MachineParts
-from .symbols import Coder, arc_words, columns, whole
+from .symbols import Coder, arc_words, columns, number, whole
 from .weights import ONE, SEMIRING, as_kind, in_order, in_semiring, one_final
 
 EPSILONS = DELETE, EPS = ("*DELETE*", "*EPS*")

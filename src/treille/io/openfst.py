@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from .arc_lines import ArcLines, coded, machine_lines, number, written_sides
 from .errors import InputError
 from .machine import EPSILON, MachineParts
 from .parameters import to_float
-from .symbols import columns, symbol_list, without_gaps
+from .symbols import ArcLines, coded, columns, machine_lines, number, symbol_list, without_gaps, written_sides
 from .weights import ONE, as_kind
 
 MAGIC, SYMBOLS_MAGIC = 2125659606, 2125658996
