@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from . import columnar, lattices, trees, tu
+from . import columnar, graphs, lattices, trees
 from .archive import Member, archive_members, is_many
 from .blocks import Limits, split_head
 from .errors import InputError
@@ -241,9 +241,9 @@ def _members(path: Path, request: Request) -> Part:
     if format in ("", "xml") and os.path.isdir(path) and trees.documents(path):
         request = replace(request, format="xml", guessed_from="content")
         return Part(source, lambda limits: trees.document_blocks(path, request, limits), distinct=True)
-    if format == "tu" or (not format and tu.prefixes(members)):
+    if format == "tu" or (not format and graphs.set_names(members)):
         request = replace(request, format="tu", guessed_from="" if format else "content")
-        return Part(source, lambda limits: iter([tu.read(members, request)]))
+        return Part(source, lambda limits: iter([graphs.read_set(members, request)]))
     named = [bool(format) or _is_named(member.name) for member in members]
     if not any(named):
         request = replace(request, format="lines")
