@@ -7,6 +7,7 @@ token of the Penn Treebank. A line ``-DOCSTART-`` is a token like any other. Lin
 
 import codecs
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -83,8 +84,9 @@ def stream_columns(
 def write_columns(path: str | os.PathLike[str], columns: list[list[str]], offsets: np.ndarray, tabs: bool) -> None:
     """Writes tokens, given as lists of values by column."""
     separator = "\t" if tabs else " "
+    refused = re.compile(r"[\t\r\n]" if tabs else r"[ \t\r\n]|^$")
     for j, column in enumerate(columns):
-        wrong = next((v for v in dict.fromkeys(column) if not _writable(v, tabs)), None)
+        wrong = next(filter(refused.search, dict.fromkeys(column)), None)
         if wrong is not None:
             place = column.index(wrong)
             raise InputError(
@@ -98,10 +100,6 @@ def write_columns(path: str | os.PathLike[str], columns: list[list[str]], offset
     sentences = ("".join(f"{row}\n" for row in rows[start:end]) for start, end in pairwise(offsets.tolist()))
     text = "\n".join(filter(None, sentences))
     atomic_write(path, lambda file: file.write(text.encode()), "sentences")
-
-
-def _writable(value: str, tabs: bool) -> bool:
-    return not any(c in value for c in "\t\r\n") and (tabs or (value != "" and " " not in value))
 
 
 def reader(source: Source, encoding: str) -> tuple[Read, str]:

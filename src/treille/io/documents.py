@@ -70,8 +70,16 @@ def json_tree(document: Any, values: bool = True, place: str = "item 0") -> Node
     >>> json_tree('{"vine": {"age": 3, "red": true}}')
     (['$', 'vine', 'age', '3', 'red', 'true'], [-1, 0, 1, 2, 1, 4])
     """
-    if isinstance(document, (str, bytes)):
-        document = _parsed_json(document, place)
+    try:
+        document = json.loads(document) if isinstance(document, (str, bytes)) else document
+    except json.JSONDecodeError as error:
+        raise InputError(f"{place}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}") from None
+    except ValueError as error:  # an integer of more digits than Python converts, or bytes that are not text
+        raise InputError(f"{place}: JSON that cannot be read: {error}") from None
+    except RecursionError:
+        raise InputError(
+            f"{place}: brackets so deep that Python's json cannot read them: give the parsed document instead of its text"
+        ) from None
     labels, parents = list[str](), list[int]()
     waiting: list[tuple[str, int, Any]] = [("$", -1, document)]
     while waiting:
@@ -87,19 +95,6 @@ def json_tree(document: Any, values: bool = True, place: str = "item 0") -> Node
             labels.append(_leaf(value, values, place))
             parents.append(node)
     return labels, parents
-
-
-def _parsed_json(text: str | bytes, place: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{place}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}") from None
-    except ValueError as error:  # an integer of more digits than Python converts, or bytes that are not text
-        raise InputError(f"{place}: JSON that cannot be read: {error}") from None
-    except RecursionError:
-        raise InputError(
-            f"{place}: brackets so deep that Python's json cannot read them: give the parsed document instead of its text"
-        ) from None
 
 
 def _leaf(value: Any, values: bool, place: str) -> str:

@@ -174,7 +174,10 @@ def labels_of(found: Found, fields: Fields, source: str, skip: bool = False) -> 
         known = dict(zip(there, labels_of([found[i] for i in there], fields, source) or [], strict=True))
         return [known.get(i, "") for i in range(len(found))]
     if fields.matches and value is not None:
-        found_in = _expression(value, field).search
+        try:
+            found_in = re.compile(value).search
+        except re.error as error:
+            raise InputError(f"--label {field}~{value}: not a regular expression: {error}") from None
         return [
             value
             if any(map(found_in, [label] if isinstance(label, str) else _all(number, label, field, source)))
@@ -187,13 +190,6 @@ def labels_of(found: Found, fields: Fields, source: str, skip: bool = False) -> 
                 raise _several(number, found, field, source)
         return [_one(number, label, field, source) for number, label in found]
     return [value if value in _all(number, label, field, source) else f"not {value}" for number, label in found]
-
-
-def _expression(pattern: str, field: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise InputError(f"--label {field}~{pattern}: not a regular expression: {error}") from None
 
 
 def _all(number: int, label: object, field: str, source: str) -> Iterable[str]:

@@ -13,7 +13,7 @@ from .archive import Member
 from .atomic_write import write_bytes
 from .blocks import Limits, runs, split_head, whole_lines
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, block_ids, counted, note
+from .examples import Examples, Request, against_the_rest, block_ids, counted, note, unique
 from .fields import TEXTS, Fields, labels_of
 from .guess import guess
 from .machine import MachineList, MachineParts
@@ -167,7 +167,9 @@ def write_lattices(
         )
     folder.mkdir(exist_ok=True)
     written = list[Path]()
-    for name, machine in zip(_file_names(machines), machines, strict=True):
+    names = [re.sub(r"[^\w.-]", "_", machine.name).lstrip(".") for machine in machines]
+    names = unique(names) or [f"{i:06d}" for i in range(len(machines))]
+    for name, machine in zip(names, machines, strict=True):
         (own,) = with_words_used([machine])
         written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", own, kind, weights)
     return written
@@ -180,11 +182,6 @@ def _write_one(path: str | os.PathLike[str], machine: MachineParts, kind: str, w
     stem = os.fspath(path).removesuffix(".gz").removesuffix(".txt").removesuffix(".fst").removesuffix(".att")
     known = ((end, table) for end, table in tables if table is not None)
     return written + [_write(f"{stem}.{end}", format_symbols(table).encode()) for end, table in known]
-
-
-def _file_names(machines: Sequence[MachineParts]) -> list[str]:
-    names = [re.sub(r"[^\w.-]", "_", machine.name).lstrip(".") for machine in machines]
-    return names if all(names) and len(set(names)) == len(names) else [f"{i:06d}" for i in range(len(machines))]
 
 
 def _formatted(machines: Sequence[MachineParts], kind: str, weights: str | None) -> bytes:

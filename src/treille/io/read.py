@@ -147,7 +147,7 @@ class ReadingPlan:
             raise InputError("found no file, expected at least one")
         if len(paths) == 1:
             return _part(paths[0], request)
-        if STANDARD_INPUT in map(os.fspath, paths):
+        if any(os.fspath(each) == STANDARD_INPUT for each in paths):
             raise InputError("found several files and standard input, expected either")
         each = replace(request, labelled=_of_each(request))
         return _joined([_part(path, each) for path in paths], request)
@@ -244,7 +244,8 @@ def _members(path: Path, request: Request) -> Part:
     if format == "tu" or (not format and graphs.set_names(members)):
         request = replace(request, format="tu", guessed_from="" if format else "content")
         return Part(source, lambda limits: iter([graphs.read_set(members, request)]))
-    named = [bool(format) or _is_named(member.name) for member in members]
+    known = tuple(end for family in (*families(), columnar) for ends in family.SUFFIXES.values() for end in ends)
+    named = [bool(format) or COMPRESSED.sub("", member.name.lower()).endswith(known) for member in members]
     if not any(named):
         request = replace(request, format="lines")
         return Part(source, lambda limits: document_blocks(members, request, limits), distinct=True)
@@ -266,12 +267,6 @@ def _member_blocks(member: Member, request: Request, limits: Limits | None) -> I
 def _joined(parts: Sequence[Part], request: Request, folders: Sequence[str] | None = None) -> Part:
     source, again = name_of([part.source for part in parts]), all(part.again for part in parts)
     return Part(source, lambda limits: joined_blocks(parts, request, limits, folders), again, distinct=True)
-
-
-def _is_named(name: str) -> bool:
-    """Whether the suffix of a name tells the format of a file."""
-    known = (*(suffix for family in (*families(), columnar) for own in family.SUFFIXES.values() for suffix in own),)
-    return COMPRESSED.sub("", name.lower()).endswith(known)
 
 
 def _of_each(request: Request) -> bool | None:

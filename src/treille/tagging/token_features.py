@@ -82,7 +82,7 @@ class TokenFeatures:
         return _core.TokenFeatures(_atoms(self.templates), *counts, self.direction == "backward", *features)
 
     @cached_property
-    def _codes(self) -> list[dict[str, int]]:
+    def _codes(self) -> list[dict[Any, int]]:
         """The codes of the values of each attribute, and those of the items."""
         return list(map(codes_of, [*self.values, self.items]))
 
