@@ -295,11 +295,11 @@ def test_parquet_and_arrow_are_read_in_batches(tmp_path, monkeypatch, name, firs
 def test_binary_archives_of_kaldi_are_read_lattice_by_lattice(tmp_path, monkeypatch):
     from test_kaldi_binary import ARCHIVE
 
-    from treille.io import openfst_binary
+    from treille.io import openfst
 
     (tmp_path / "a.ark").write_bytes(ARCHIVE * 10)
     whole = read(tmp_path / "a.ark", labelled=False)
-    monkeypatch.setattr(openfst_binary, "CHUNK", 7)
+    monkeypatch.setattr(openfst, "CHUNK", 7)
     monkeypatch.setattr(blocks, "FIRST", Limits(3, 100))
     assert_same(list(read_chunks(tmp_path / "a.ark", examples=2, labelled=False)), whole)
     (tmp_path / "b.ark").write_bytes((ARCHIVE * 10)[:-3])

@@ -12,8 +12,8 @@ import pytest
 
 import treille
 from treille import InputError, Trees
-from treille.io import limits
 from treille.io.archive import archive_members
+from treille.io.open import FREE, Budget
 
 ZEROS = bytes(80 << 20)
 
@@ -147,8 +147,8 @@ def test_a_damaged_bzip2_archive_is_named(tmp_path):
 
 
 def test_the_budget_is_spent_once_for_all_parts():
-    budget = limits.Budget("x", 1)
-    budget.spend(limits.FREE)
+    budget = Budget("x", 1)
+    budget.spend(FREE)
     with pytest.raises(InputError, match="x: expands"):
         budget.spend(1)
 

@@ -13,25 +13,25 @@ from hypothesis import strategies as st
 from random_machines import assert_sound, parsed_columns, parsed_kaldi, parsed_mesh, tiny
 
 from treille import Lattices
-from treille.io import InputError, json_arcs, openfst_binary, openfst_text, plf, read, slf
+from treille.io import InputError, json_arcs, openfst, plf, read, slf
 from treille.io.archive import archive_members
 from treille.io.lattices import write_lattices
 from treille.io.machine import MachineParts
 from treille.io.symbols import read_symbols
 
-BINARY = openfst_binary.format_machine(tiny(["vine", "wine"], [0.5, 0.25]))
+BINARY = openfst.format_binary(tiny(["vine", "wine"], [0.5, 0.25]))
 
 
 @pytest.mark.parametrize("size", [2, 9, 30, 70, 100, len(BINARY) - 30, len(BINARY) - 1])
 def test_a_truncated_binary_names_what_is_missing(size):
     with pytest.raises(InputError, match=rf"a\.fst: ends after {size} bytes, expected .* truncated"):
-        openfst_binary.parse(BINARY[:size], "a.fst")
+        openfst.parse_binary(BINARY[:size], "a.fst")
 
 
 def test_every_truncation_of_a_binary_is_refused():
     for size in range(len(BINARY)):
         with pytest.raises(InputError):
-            openfst_binary.parse(BINARY[:size], "a.fst")
+            openfst.parse_binary(BINARY[:size], "a.fst")
 
 
 def replaced(old, new):
@@ -65,7 +65,7 @@ def string(text):
 )
 def test_a_binary_of_another_kind_is_named(data, said):
     with pytest.raises(InputError, match=r"a\.fst") as error:
-        openfst_binary.parse(data, "a.fst")
+        openfst.parse_binary(data, "a.fst")
     assert said in str(error.value)
 
 
@@ -86,7 +86,7 @@ def test_a_binary_of_another_kind_is_named(data, said):
 )
 def test_a_broken_text_of_openfst_names_the_line(text, said):
     with pytest.raises(InputError, match=r"a\.txt") as error:
-        openfst_text.parse(text, "a.txt", "real")
+        openfst.parse_text(text, "a.txt", "real")
     assert said in str(error.value)
 
 
@@ -97,9 +97,9 @@ def test_labels_without_a_symbol_are_named():
         ("0 1 2 1\n", "label 2 has no symbol: the table leaves it out"),
     ):
         with pytest.raises(InputError, match=said):
-            openfst_text.parse(text, "a.txt", "real", table, table)
+            openfst.parse_text(text, "a.txt", "real", table, table)
     with pytest.raises(InputError, match="line 1: 'wine' is not in the symbol table of 2 symbols"):
-        openfst_text.parse("0 1 wine vine\n", "a.txt", "real", table, table)
+        openfst.parse_text("0 1 wine vine\n", "a.txt", "real", table, table)
     with pytest.raises(InputError, match="reads label 3, which has no symbol"):
         plf.format_machine(MachineParts.of([(0, 3, 3, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"]))
 
@@ -301,7 +301,7 @@ PARSERS = {
         lambda t: parsed_mesh(t, "a"),
     ),
     "columns": ("a 0.5 b 0.5\nc 1\n\nd 1\n", lambda t: parsed_columns(t, "a")),
-    "text": ("0 1 a b 0.5\n1 0 c d\n1 2.5\n", lambda t: [openfst_text.parse(t, "a", "log")]),
+    "text": ("0 1 a b 0.5\n1 0 c d\n1 2.5\n", lambda t: [openfst.parse_text(t, "a", "log")]),
 }
 
 
@@ -333,7 +333,7 @@ def test_a_damaged_file_is_read_or_refused_and_never_worse(kind, data):
 def test_a_damaged_binary_is_read_or_refused_and_never_worse(data):
     at = data.draw(st.integers(0, len(BINARY) - 1))
     damaged = BINARY[:at] + data.draw(st.binary(max_size=4)) + BINARY[at + data.draw(st.integers(0, 4)) :]
-    assert_sound_or_refused(lambda: [openfst_binary.parse(damaged, "a.fst")])
+    assert_sound_or_refused(lambda: [openfst.parse_binary(damaged, "a.fst")])
 
 
 def test_the_memory_of_a_reader_is_bounded_by_its_input(tmp_path):

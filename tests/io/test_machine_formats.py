@@ -17,7 +17,7 @@ from random_machines import (
     tiny,
 )
 
-from treille.io import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
+from treille.io import confusion, json_arcs, kaldi, openfst, plf, slf
 from treille.io.lattices import write_lattices
 from treille.io.machine import MachineParts
 from treille.io.weights import as_kind, kind_of
@@ -28,21 +28,21 @@ NO_BLANKS = [word for word in WORDS if " " not in word]
 @given(machines(words=NO_BLANKS, spelt=True))
 @settings(deadline=None)
 def test_openfst_text_is_read_back(parts):
-    assert_same(openfst_text.parse(openfst_text.format_machine(parts), "a.txt", parts.semiring), parts)
+    assert_same(openfst.parse_text(openfst.format_text(parts), "a.txt", parts.semiring), parts)
 
 
 @given(machines(words=NO_BLANKS, spelt=False))
 @settings(deadline=None)
 def test_openfst_text_of_plain_labels_is_read_back_with_the_same_states_and_labels(parts):
-    back = openfst_text.parse(openfst_text.format_machine(parts), "a.txt", parts.semiring, acceptor=False)
+    back = openfst.parse_text(openfst.format_text(parts), "a.txt", parts.semiring, acceptor=False)
     assert_same(back, parts)
     assert back.input_symbols is None
 
 
 @given(machines(words=NO_BLANKS))
 @settings(deadline=None)
-def test_openfst_binary_is_read_back(parts):
-    back = openfst_binary.parse(openfst_binary.format_machine(parts, "log64"), "a.fst")
+def test_openfst_is_read_back(parts):
+    back = openfst.parse_binary(openfst.format_binary(parts, "log64"), "a.fst")
     assert_same(back, parts)
     assert back.semiring == "log"
     if parts.semiring == "log" and parts.n_states:
@@ -102,10 +102,10 @@ def test_json_arcs_are_read_back(parts):
 def test_pynini_reads_what_is_written_and_writes_what_is_read(parts):
     pywrapfst = pytest.importorskip("pywrapfst")
     for arc_type in ("log64", "log", "standard"):
-        fst = pywrapfst.Fst.read_from_string(openfst_binary.format_machine(parts, arc_type))
+        fst = pywrapfst.Fst.read_from_string(openfst.format_binary(parts, arc_type))
         assert (fst.arc_type(), fst.num_states()) == (arc_type, parts.n_states)
         assert fst.verify()
-        back = openfst_binary.parse(fst.write_to_string(), "a.fst")
+        back = openfst.parse_binary(fst.write_to_string(), "a.fst")
         assert back.semiring == ("tropical" if arc_type == "standard" else "log")
         left, right = strings(parts), strings(back)
         assert left.keys() == right.keys()
@@ -124,7 +124,7 @@ def test_a_machine_of_pynini_with_tables_that_have_gaps(tmp_path):
     fst.set_final(states[0], pywrapfst.Weight("log", 0.25))
     fst.set_input_symbols(table), fst.set_output_symbols(table)
     fst.write(str(tmp_path / "a.fst"))
-    parts = openfst_binary.parse((tmp_path / "a.fst").read_bytes(), "a.fst")
+    parts = openfst.parse_binary((tmp_path / "a.fst").read_bytes(), "a.fst")
     assert parts.words() == ["vine"]
     assert parts.start == 1
     assert parts.input_symbols == ["<eps>", "<unused-1>", "<unused-2>", "vine"]
@@ -141,7 +141,7 @@ def test_pynini_compiles_the_text_with_the_tables_that_are_written_beside_it(tmp
         arc_type="log64", isymbols=tables[0], osymbols=tables[1], keep_isymbols=True, keep_osymbols=True
     )
     compiler.write(files[0].read_text())
-    assert_same(openfst_binary.parse(compiler.compile().write_to_string(), "a.fst"), parts)
+    assert_same(openfst.parse_binary(compiler.compile().write_to_string(), "a.fst"), parts)
 
 
 # What others write.
@@ -149,7 +149,7 @@ def test_pynini_compiles_the_text_with_the_tables_that_are_written_beside_it(tmp
 
 def test_openfst_text_of_the_manual_is_understood():
     text = "0 1 a x .5\n0 1 b y 1.5\n1 2 c z 2.5\n2 3.5\n"
-    parts = openfst_text.parse(text, "a.txt", "tropical")
+    parts = openfst.parse_text(text, "a.txt", "tropical")
     assert strings(parts).keys() == {(("a", "c"), ("x", "z")), (("b", "c"), ("y", "z"))}
     assert parts.weights.tolist() == [0.5, 1.5, 2.5]
     assert parts.final_weights.tolist() == [3.5]
@@ -167,13 +167,13 @@ def test_openfst_text_of_the_manual_is_understood():
     ],
 )
 def test_text_of_four_columns_is_told_apart_as_documented(text, acceptor, weights):
-    parts = openfst_text.parse(text, "a.txt", "real")
+    parts = openfst.parse_text(text, "a.txt", "real")
     assert (parts.is_acceptor, parts.weights.tolist()) == (acceptor, weights)
 
 
 def test_a_weight_left_out_is_one_and_infinity_is_not_final():
-    assert openfst_text.parse("0 1 a a\n1\n", "a.txt", "log").weights.tolist() == [0.0]
-    assert openfst_text.parse("0 1 a a\n1 Infinity\n", "a.txt", "log").final_states.tolist() == []
+    assert openfst.parse_text("0 1 a a\n1\n", "a.txt", "log").weights.tolist() == [0.0]
+    assert openfst.parse_text("0 1 a a\n1 Infinity\n", "a.txt", "log").final_states.tolist() == []
 
 
 def test_kaldi_lattices_and_compact_lattices():
@@ -301,6 +301,6 @@ def test_an_empty_lattice_and_the_empty_string_are_not_the_same():
     for parts, n in ((empty, 0), (string, 1)):
         assert len(strings(parsed_kaldi(kaldi.format_machine(parts), "a")[0])) == n
         assert len(strings(slf.parse(slf.format_machine(parts), "a"))) == n
-        assert len(strings(openfst_binary.parse(openfst_binary.format_machine(parts), "a"))) == n
-        assert len(strings(openfst_text.parse(openfst_text.format_machine(parts), "a", "real"))) == n
+        assert len(strings(openfst.parse_binary(openfst.format_binary(parts), "a"))) == n
+        assert len(strings(openfst.parse_text(openfst.format_text(parts), "a", "real"))) == n
         assert len(strings(parsed_mesh(confusion.format_mesh(parts), "a")[0])) == n

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from treille import InputError
 from treille.tagging import Template, TokenFeatures, default_templates, read_templates
-from treille.tagging.attributes import derived, orthographic, shape, short_shape
-from treille.tagging.templates import Atom, as_templates
+from treille.tagging.templates import Atom, as_templates, derived, orthographic, shape, short_shape
 
 names = st.sampled_from(["", "lower", "prefix1", "suffix12", "shape", "shortshape", "ortho"])
 atoms = st.builds(Atom, st.integers(0, 12), names, st.integers(-32, 32)) | st.builds(

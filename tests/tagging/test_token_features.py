@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from treille import InputError
 from treille.tagging import Sentences, Template, TokenFeatures
-from treille.tagging.attributes import derived
-from treille.tagging.templates import ITEMS, TAG
+from treille.tagging.templates import ITEMS, TAG, derived
 
 TEMPLATES = [
     "word[0]",
@@ -180,7 +179,7 @@ def test_a_selection_of_sentences_has_the_same_features_as_the_sentences_alone()
         (lambda: TokenFeatures.fit(None, [["a"]], [["O"], ["O"]]), "found 1 sentence of tokens and 2 of tags"),
         (
             lambda: TokenFeatures.fit(None, [["a"]], [["O"]], direction="up"),
-            "direction is 'up', expected one of 'forward'",
+            "direction is 'up', expected 'forward'",
         ),
         (lambda: TokenFeatures.fit(None, [["a"]], [["O"]], min_count=0), "min_count is 0, expected a whole number"),
         (lambda: fitted().transform([["a"]]), "found tokens of 1 column, expected 2 as in training"),

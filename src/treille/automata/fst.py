@@ -11,17 +11,20 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.automata import files
 from treille.automata.paths import Walks, count_paths
 from treille.automata.properties import FstProperties
 from treille.automata.symbols import EMPTY, check_table, code_string, merge_tables
 from treille.automata.validation import ZERO, ArcList, call_core, check_parts, check_semiring, check_state, check_weight
-from treille.io import openfst_text
+from treille.io import openfst
 from treille.io.errors import InputError
-from treille.io.lattices import write_lattices
 from treille.io.machine import EPSILON, MachineList, MachineParts
+from treille.io.open import open_text, source_name
 from treille.io.parameters import check_choice, check_whole
+from treille.io.read import read
+from treille.io.symbols import read_symbols
 from treille.io.weights import without_zeros
+
+Table = str | os.PathLike[str] | Sequence[str] | None
 
 
 class Fst(FstProperties):
@@ -288,24 +291,25 @@ class Fst(FstProperties):
         cls,
         text_or_path: str | os.PathLike[str],
         semiring: str = "real",
-        isymbols: files.Table = None,
-        osymbols: files.Table = None,
+        isymbols: Table = None,
+        osymbols: Table = None,
         acceptor: bool | None = None,
     ) -> Fst:
         """From text in OpenFst's format, or a file. Weights are interpreted in `semiring`: use "log" for costs.
 
+        A string without white space that is not a number is the path of a file.
+
         >>> list(Fst.from_text("0 1 a b 0.5\\n1 2.0").arcs())
         [(0, 1, 1, 0.5, 1)]
         """
-        return cls.from_parts(files.from_text(text_or_path, semiring, isymbols, osymbols, acceptor))
-
-    def to_text(self) -> str:
-        """The machine in OpenFst's text format, with unchanged weights.
-
-        >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0}).to_text()
-        '0\\t1\\ta\\tb\\t0.5\\n1\\t2.0\\n'
-        """
-        return openfst_text.format_machine(self.parts())
+        check_semiring(semiring)
+        text, source = text_or_path, "text"
+        if not isinstance(text, str) or ("\n" not in text and not text.isdecimal() and len(text.split()) == 1):
+            source = source_name(text)
+            with open_text(text) as stream:
+                text = stream.read()
+        tables = read_symbols(isymbols), read_symbols(osymbols)
+        return cls.from_parts(openfst.parse_text(text, source, semiring, *tables, acceptor))
 
     @classmethod
     def read(
@@ -314,23 +318,29 @@ class Fst(FstProperties):
         *,
         format: str | None = None,
         weights: str | None = None,
-        symbols: files.Table = None,
+        symbols: Table = None,
     ) -> Fst:
         """The machine of a file that holds one, in any format of `treille.io.read`, with weights interpreted as there."""
-        return cls.from_parts(files.read_one(path, format, weights, symbols))
-
-    def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:
-        """Writes the machine in the format of the file's suffix, `.fst` for OpenFst's binary, or in `format`."""
-        write_lattices(path, [self.parts()], format, weights)
+        examples = read(path, format=format, weights=weights, symbols=symbols, labelled=False)
+        if not isinstance(examples.X, MachineList):
+            raise InputError(f"{examples.note}: expected a machine; name its format, such as format='openfst-text'")
+        if len(examples) != 1:
+            raise InputError(f"{path}: holds {len(examples):,} machines, expected one: treille.io.read reads them all")
+        return cls.from_parts(examples.X.machines[0])
 
     @classmethod
     def from_pynini(cls, fst: Any) -> Fst:
         """From a machine of pynini or pywrapfst, its symbol tables included."""
-        return cls.from_parts(files.from_pynini(fst))
+        pywrapfst = _imported("pywrapfst")
+        if not isinstance(fst, pywrapfst.Fst):
+            raise InputError(f"found {type(fst).__name__}, expected a machine of pynini or pywrapfst")
+        if fst.fst_type() != "vector":
+            fst = pywrapfst.convert(fst, "vector")
+        return cls.from_parts(openfst.parse_binary(fst.write_to_string(), f"pynini's {type(fst).__name__}"))
 
     def to_pynini(self) -> Any:
         """The machine as one of pynini: tropical as standard arcs, others as log64, costs of positive weights."""
-        return files.to_pynini(self.parts())
+        return _imported("pynini").Fst.read_from_string(openfst.format_binary(self.parts()))
 
     def __matmul__(self, other: object) -> Fst:
         if not isinstance(other, Fst):
@@ -390,6 +400,13 @@ class Fst(FstProperties):
 
 
 MachineList.make_item = Fst.from_file_parts
+
+
+def _imported(name: str) -> Any:
+    try:
+        return __import__(name)
+    except ImportError:
+        raise InputError(f"{name} is not installed: pip install pynini") from None
 
 
 def _named(labels: tuple[int, ...], symbols: list[str] | None) -> tuple[Any, ...]:

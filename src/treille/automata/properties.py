@@ -1,16 +1,19 @@
-"""The parts, properties and weights of a machine."""
+"""The parts, properties, weights and drawings of a machine."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from treille import _core
-from treille.automata.drawing import dot_text, picture
 from treille.automata.symbols import code_string, merge_tables
-from treille.automata.validation import ZERO, call_core
+from treille.automata.validation import ONE, ZERO, call_core
+from treille.drawing.layered import Machine, draw_machine
+from treille.io import openfst
 from treille.io.errors import InputError
+from treille.io.lattices import write_lattices
 from treille.io.machine import EPSILON, MachineParts
 
 
@@ -146,6 +149,19 @@ class FstProperties:
             )
         return float(weight)
 
+    def to_text(self) -> str:
+        """The machine in OpenFst's text format, with unchanged weights.
+
+        >>> from treille import Fst
+        >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0}).to_text()
+        '0\\t1\\ta\\tb\\t0.5\\n1\\t2.0\\n'
+        """
+        return openfst.format_text(self.parts())
+
+    def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:
+        """Writes the machine in the format of the file's suffix, `.fst` for OpenFst's binary, or in `format`."""
+        write_lattices(path, [self.parts()], format, weights)
+
     def to_dot(self) -> str:
         """The text from which Graphviz draws the machine.
 
@@ -153,10 +169,22 @@ class FstProperties:
         >>> print(Fst.from_string("a").to_dot().splitlines()[-2].strip())
         0 -> 1 [label="a"]
         """
-        return dot_text(self.parts())
+        parts, one, finals = self.parts(), ONE[self.semiring], self.finals
+        lines = ["digraph {", "  rankdir=LR", "  node [shape=circle]"]
+        for state in range(parts.n_states):
+            shape = ", shape=doublecircle" if state in finals else ""
+            style = ", style=bold" if state == parts.start else ""
+            lines.append(f'  {state} [label="{_weighted(str(state), finals.get(state, one), one)}"{shape}{style}]')
+        labels = [label.replace("\\", "\\\\").replace('"', '\\"') for label in _arc_labels(parts, 6)]
+        ends = zip(parts.sources.tolist(), parts.targets.tolist(), labels, strict=True)
+        lines += [f'  {source} -> {target} [label="{label}"]' for source, target, label in ends]
+        return "\n".join([*lines, "}", ""])
 
     def _repr_svg_(self) -> str:
-        return picture(self.parts())
+        parts, one = self.parts(), ONE[self.semiring]
+        finals = {state: "" if weight == one else f"{weight:.3g}" for state, weight in self.finals.items()}
+        machine = Machine(parts.start, parts.n_states, parts.sources, parts.targets, _arc_labels(parts, 3), finals)
+        return draw_machine(machine, alone=True)
 
     @cached_property
     def _codes(self) -> list[dict[str, int] | None]:
@@ -171,9 +199,23 @@ class FstProperties:
         for source, target in zip(states[:8], [*states[1:], states[0]], strict=False):
             arc = int(np.flatnonzero((parts.sources == source) & (parts.targets == target))[0])
             sides = (parts.inputs[arc], parts.outputs[arc])
-            names = [
-                EPSILON if label == 0 else str(label) if table is None else table[label]
-                for label, table in zip(sides, tables, strict=True)
-            ]
+            names = [_name(label, table, EPSILON) for label, table in zip(sides, tables, strict=True)]
             text += f" -{names[0]}:{names[1]}-> {target}"
         return text if len(states) <= 8 else f"{text} ... (and {len(states) - 8} more)"
+
+
+def _arc_labels(parts: MachineParts, digits: int) -> list[str]:
+    """What every arc reads and writes, and its weight, if it is not one."""
+    one, texts = ONE[parts.semiring], []
+    for input, output, weight in zip(*(c.tolist() for c in (parts.inputs, parts.outputs, parts.weights)), strict=True):
+        sides = [_name(input, parts.input_symbols, "ε"), _name(output, parts.output_symbols, "ε")]
+        texts.append(_weighted(sides[0] if sides[0] == sides[1] else ":".join(sides), weight, one, digits))
+    return texts
+
+
+def _name(label: int, symbols: Sequence[str] | None, empty: str) -> str:
+    return empty if label == 0 else str(label) if symbols is None else symbols[label]
+
+
+def _weighted(text: str, weight: float, one: float, digits: int = 6) -> str:
+    return text if weight == one else f"{text}/{weight:.{digits}g}"

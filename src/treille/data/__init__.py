@@ -8,8 +8,7 @@ from treille.data.lattices import Lattices
 from treille.data.objects import KernelValues, Objects
 from treille.data.sequences import dna, protein, reverse_complement
 from treille.data.strings import Strings
-from treille.data.table import Table
-from treille.data.texts import Texts
+from treille.data.table import Table, Texts
 from treille.data.tree import Tree
 from treille.data.trees import Trees
 from treille.data.vectors import Vectors

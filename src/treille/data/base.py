@@ -1,6 +1,4 @@
-"""The contract of a data kind: a batch of examples that describes itself."""
-
-from __future__ import annotations
+"""The contract of a data kind: a batch of examples that describes itself; codes of symbols in an alphabet."""
 
 import contextlib
 import os
@@ -13,9 +11,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from treille.io.errors import InputError
-from treille.io.flat import running_sum as running_sum
-from treille.io.flat import selected as selected
 from treille.io.parts import PackedExamples
+from treille.io.parts import running_sum as running_sum
+from treille.io.parts import selection as selection
 from treille.registry import known, registered_name, require
 
 T = TypeVar("T")
@@ -128,14 +126,14 @@ class Batch(PackedExamples):
         """The state without the name of the kind; `_read_state` is the inverse."""
 
     @classmethod
-    def from_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch:
+    def from_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Batch":
         """The batch that `state` describes."""
         batch: Batch = require("data", spec["batch"])._read_state(spec, arrays)
         return batch
 
     @classmethod
     @abstractmethod
-    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch: ...
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Batch": ...
 
     @property
     def part_offsets(self) -> np.ndarray:
@@ -310,3 +308,36 @@ def per_column(frame: Any) -> str:
     """What to do with a DataFrame whose columns are of several kinds."""
     first = str(frame.columns[0]) if len(frame.columns) else "text"
     return f"give each column a kernel, treille.kernels.Columns({{{first!r}: NGram(3), ...}}), or use one column, X[{first!r}]"
+
+
+def codes_of(alphabet: Iterable[Any]) -> dict[Any, int]:
+    """The code of each symbol: its position."""
+    return {symbol: code for code, symbol in enumerate(alphabet)}
+
+
+def united(alphabet: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
+    """The union of two alphabets, which begins with the first, and the codes in it of the second, as int32.
+
+    >>> symbols, codes = united(["a", "b"], ["c", "b"])
+    >>> symbols, codes.tolist()
+    (['a', 'b', 'c'], [2, 1])
+    """
+    codes = align(other, alphabet)
+    return [*alphabet, *(symbol for symbol, code in zip(other, codes, strict=True) if code >= len(alphabet))], codes
+
+
+def align(
+    symbols: Sequence[Any], alphabet: Sequence[Any] | Mapping[Any, int], unknown: int | None = None
+) -> np.ndarray:
+    """The code that each of `symbols` has in `alphabet`, which may be given by its codes, as int32.
+
+    A symbol that is not in the alphabet gets the code `unknown`. If that is None, it gets a new code, from the size of the alphabet
+    on: it then differs from all others, as the norm of an example requires.
+    """
+    if symbols is alphabet:
+        return np.arange(len(symbols), dtype=np.int32)
+    codes = alphabet if isinstance(alphabet, Mapping) else codes_of(alphabet)
+    found = np.array([codes.get(symbol, -1) for symbol in symbols], np.int32)
+    missing = found < 0
+    found[missing] = np.arange(len(codes), len(codes) + missing.sum()) if unknown is None else unknown
+    return found

@@ -1,7 +1,7 @@
 """Formatting of numbers and texts for people."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from rich.cells import cell_len, set_cell_size
 
 from treille.drawing.svg import MARKS
 from treille.drawing.svg import visible as visible
+from treille.io.fields import listed as listed
 
 MEANING = {" ": "a blank", "\n": "the end of a line", "\t": "a tab"}
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
@@ -85,13 +86,7 @@ def class_counts(labels: Iterable[str] | Mapping[str, int]) -> dict[str, int]:
 def shares(counts: Mapping[str, int]) -> str:
     """Classes with their counts and shares."""
     total = sum(counts.values())
-    return listed([f"{visible_label(label)} ({n:,}, {n / total:.1%})" for label, n in counts.items()])
-
-
-def listed(items: Sequence[str], most: int = 10) -> str:
-    """The first items, and how many more there are."""
-    rest = len(items) - most
-    return ", ".join(items[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+    return listed([f"{visible_label(label)} ({n:,}, {n / total:.1%})" for label, n in counts.items()], 10)
 
 
 def visible_label(label: str) -> str:

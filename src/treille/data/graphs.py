@@ -12,18 +12,15 @@ from typing import Any, Literal
 import numpy as np
 
 from treille import _core
-from treille.data.alphabet import align
-from treille.data.base import Batch, PackedBatch, Summary, first_item, read_each, running_sum
+from treille.data.base import Batch, PackedBatch, Summary, align, first_item, read_each, running_sum
 from treille.data.format import listed, short_json, span, visible
 from treille.data.graph import Graph, graph_picture
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.graph_arrays import adjacency_graph, edge_index_graph
-from treille.io.graph_objects import dict_graph, graph_of, is_graph
+from treille.io.graph_objects import adjacency_graph, dict_graph, edge_index_graph, graph_of, is_graph
 from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, GraphParts, check_parts, pack
-from treille.io.graphs import check_sizes, format_graph
+from treille.io.graphs import check_sizes, format_graph, smiles_graph
 from treille.io.networkx_graphs import networkx_graph, to_networkx
-from treille.io.smiles import smiles_graph
 
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 JSON_GRAPH = {
@@ -151,7 +148,7 @@ class Graphs(PackedBatch):
         batch = data if isinstance(data, Graphs) else cls(data)
         sizes, edges = np.diff(batch.offsets), batch.n_edges
         named = [("nodes", batch.alphabet), ("edges", batch.edge_alphabet)]
-        labels = [f"{len(names):,} of {what}: {listed(names)}" for what, names in named if names]
+        labels = [f"{len(names):,} of {what}: {listed(names, 10)}" for what, names in named if names]
         weighted = f", weights from {batch.weights.min():g} to {batch.weights.max():g}" if len(batch.weights) else ""
         fields = {
             "nodes": span(sizes),

@@ -11,7 +11,7 @@ import numpy as np
 
 from treille import _core
 from treille.automata import Fst
-from treille.data.base import FlatBatch, Summary, as_index, first_item, running_sum, selected
+from treille.data.base import FlatBatch, Summary, as_index, first_item, running_sum, selection
 from treille.data.format import short_json
 from treille.data.lattice_summary import LatticeReport, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
@@ -21,9 +21,9 @@ from treille.drawing.svg import Shares
 from treille.io import json_arcs, plf, stored
 from treille.io import lattices as lattice_formats
 from treille.io.errors import InputError
-from treille.io.flat import are_offsets
 from treille.io.machine import EPSILON, SEMIRINGS, MachineList, MachineParts
-from treille.io.parameters import check_whole, effective_n_jobs
+from treille.io.parameters import check_flag, check_whole, effective_n_jobs
+from treille.io.parts import are_offsets
 from treille.io.read import read
 from treille.io.symbols import over_one_table
 from treille.io.units import TextUnit, split_texts
@@ -112,8 +112,7 @@ class Lattices(FlatBatch):
     def __init__(
         self, machines: Any, normalize: bool = True, scale: Mapping[str, float] | None = None, n_jobs: int | None = None
     ):
-        if not isinstance(normalize, (bool, np.bool_)):
-            raise InputError(f"normalize is {normalize!r}, expected True or False")
+        check_flag("normalize", normalize)
         normalize = bool(normalize)
         if not isinstance(machines, Strings):
             if isinstance(machines, (str, bytes, Fst, MachineParts)) or not isinstance(machines, Iterable):
@@ -284,8 +283,8 @@ class Lattices(FlatBatch):
         key = as_index(key, len(self))
         if isinstance(key, int):
             return self._machine(key)
-        states, state_offsets = selected(self.states, key)
-        arcs, offsets = selected(self.offsets, key)
+        states, state_offsets = selection(self.states, key)
+        arcs, offsets = selection(self.offsets, key)
         columns = (np.ascontiguousarray(getattr(self, name)[arcs]) for name in ARRAYS[2:6])
         arrays = (state_offsets, offsets, *columns, np.ascontiguousarray(self.finals[states]))
         return self._like(*arrays, self.log_totals[key], self.lost[key])

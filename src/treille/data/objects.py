@@ -1,7 +1,5 @@
 """Batches for users' own kernels: any objects, or rows of a kernel matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -80,7 +78,7 @@ class KernelValues(Batch):
             raise InputError(f"the kernel value at row {i}, column {j} is {values[i, j]}, expected a finite number")
         self._set(np.ascontiguousarray(values), np.arange(len(values)), values.shape[1])
 
-    def _set(self, values: np.ndarray, ids: np.ndarray, n_columns: int) -> KernelValues:
+    def _set(self, values: np.ndarray, ids: np.ndarray, n_columns: int) -> "KernelValues":
         self.values, self.ids, self.n_columns = values.view(), ids, n_columns
         self.values.flags.writeable = False  # it may be the user's own array
         return self
@@ -103,7 +101,7 @@ class KernelValues(Batch):
         return {"n_columns": self.n_columns}, {"ids": self.ids}
 
     @classmethod
-    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> KernelValues:
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "KernelValues":
         n_columns = stored.whole(spec, "n_columns", most=2**31)
         ids = stored.indices(arrays, "ids", n_columns, kind=np.int64)
         return cls.__new__(cls)._set(np.empty((0, n_columns)), ids, n_columns)

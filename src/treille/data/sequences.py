@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from treille.data.alphabet import align
+from treille.data.base import align
 from treille.data.strings import Strings
 from treille.io.errors import InputError
+from treille.io.parameters import check_choice
 from treille.io.units import TextUnit
 
 
@@ -89,8 +90,7 @@ def over(
     place: Callable[[int], str] = "item {}".format,
 ) -> Strings:
     """Strings over an alphabet; `place(i)` names item i in messages."""
-    if unknown not in ("keep", "error"):
-        raise InputError(f"unknown is {unknown!r}, expected 'keep' or 'error'")
+    check_choice("unknown", unknown, "keep", "error")
     batch = X if isinstance(X, Strings) else Strings(X, n_jobs=n_jobs)
     if TextUnit.of(batch.unit).base != "char" and len(batch.symbols):
         raise InputError(f"the sequences are of unit {batch.unit!r}, expected strings of letters")

@@ -1,7 +1,5 @@
 """Strings: sequences of symbols (characters, words, bytes, events, residues)."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
@@ -10,24 +8,24 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data.alphabet import codes_of
 from treille.data.base import (
     FlatBatch,
     Summary,
     as_index,
+    codes_of,
     first_item,
     is_frame,
     other_kind,
     per_column,
     running_sum,
-    selected,
+    selection,
 )
 from treille.data.format import count, short_json, visible
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.fields import Fields
-from treille.io.flat import are_offsets
 from treille.io.parameters import effective_n_jobs
+from treille.io.parts import are_offsets
 from treille.io.units import TextUnit, canonical, split_texts
 
 SHOWN = 40  # symbols of the alphabet in a summary
@@ -176,7 +174,7 @@ class Strings(FlatBatch):
         return Summary(fields, values, [visible(text[:width], blanks=False) for text in batch[:n_samples]])
 
     @classmethod
-    def from_arrays(cls, symbols: Any, offsets: Any, alphabet: Sequence[Any], unit: str = "token") -> Strings:
+    def from_arrays(cls, symbols: Any, offsets: Any, alphabet: Sequence[Any], unit: str = "token") -> "Strings":
         """A batch from its parts, checked.
 
         >>> Strings.from_arrays([0, 1, 1], [0, 2, 3], ["x", "y"])[0]
@@ -232,7 +230,7 @@ class Strings(FlatBatch):
         key = as_index(key, len(self))
         if isinstance(key, int):
             return self._item(self.symbols[self.offsets[key] : self.offsets[key + 1]])
-        places, offsets = selected(self.offsets, key)
+        places, offsets = selection(self.offsets, key)
         batch = Strings.__new__(Strings)
         batch._set(self.symbols[places], offsets, self.alphabet, self.unit, self.residues)
         return batch
@@ -259,7 +257,7 @@ class Strings(FlatBatch):
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
 
     @classmethod
-    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Strings:
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Strings":
         alphabet, unit = stored.alphabet(spec)
         symbols = stored.indices(arrays, "symbols", len(alphabet))
         return cls.from_arrays(symbols, stored.offsets(arrays, "offsets", len(symbols)), alphabet, unit)

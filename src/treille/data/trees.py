@@ -9,23 +9,20 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data.alphabet import align
-from treille.data.base import Batch, PackedBatch, Summary, first_item, read_each, running_sum
+from treille.data.base import Batch, PackedBatch, Summary, align, first_item, read_each, running_sum
 from treille.data.format import listed, short_json, span, visible
 from treille.data.tree import Tree, is_nltk, nested_tree
 from treille.drawing.svg import Shares
 from treille.drawing.tidy_tree import draw_tree
 from treille.io import brackets, stored, svmlight_tk
-from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
+from treille.io.documents import ast_tree, html_tree, json_tree, xml_tree
 from treille.io.errors import InputError
-from treille.io.flat import are_offsets
-from treille.io.json_trees import json_tree
 from treille.io.newick import newick_trees
 from treille.io.parameters import effective_n_jobs
+from treille.io.parts import are_offsets
 from treille.io.tree_parts import TreeParts, pack
 from treille.io.trees import without_root
-from treille.io.xml_trees import html_tree, xml_tree
 
 
 class Trees(PackedBatch):
@@ -125,7 +122,7 @@ class Trees(PackedBatch):
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
         batch = data if isinstance(data, Trees) else cls(data, n_jobs=-1)
         sizes, leaves = np.diff(batch.offsets), int(batch.is_leaf.sum())
-        labels = f"{len(batch.alphabet):,}, {listed(batch.alphabet)}"
+        labels = f"{len(batch.alphabet):,}, {listed(batch.alphabet, 10)}"
         fields = {"nodes": f"{span(sizes)}, {leaves:,} leaves", "labels": labels}
         values = {"nodes": int(sizes.sum()), "leaves": leaves, "labels": len(batch.alphabet)}
         return Summary(fields, values, [visible(str(tree)[:width], blanks=False) for tree in batch[:n_samples]])
@@ -347,12 +344,8 @@ class Trees(PackedBatch):
     def _renamed(self, rename: Callable[[str], str], which: np.ndarray, untouched: str = "") -> Trees:
         """New labels for the nodes `which`; those that begin with `untouched` stay."""
         new = [label if untouched and label.startswith(untouched) else rename(label) for label in self.alphabet]
-        alphabet = sorted({*new, *self.alphabet})
-        kept, changed = align(self.alphabet, alphabet), align(new, alphabet)
-        labels = np.where(which, changed[self.labels], kept[self.labels]) if len(self.labels) else self.labels
-        used, labels = np.unique(labels, return_inverse=True)
-        names = [alphabet[code] for code in used]
-        return Trees(TreeParts(labels.astype(np.int32), self.parents, self.offsets, names))
+        codes = np.where(which, self.labels + len(new), self.labels)
+        return Trees(self.as_parts().renamed(codes, [*self.alphabet, *new]))
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"alphabet": self.alphabet}, self._stored_arrays()

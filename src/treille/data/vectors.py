@@ -1,7 +1,5 @@
 """Vectors: rows of numbers, dense or sparse, with or without names of their columns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
@@ -11,8 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from treille.data.alphabet import codes_of
-from treille.data.base import FlatBatch, Summary, as_index, first_item, is_frame, per_column, running_sum
+from treille.data.base import FlatBatch, Summary, as_index, codes_of, first_item, is_frame, per_column, running_sum
 from treille.data.format import count, listed
 from treille.io import stored
 from treille.io.errors import InputError
@@ -109,7 +106,10 @@ class Vectors(FlatBatch):
         low, high = (float(batch.values.min()), float(batch.values.max())) if numbers else (0.0, 0.0)
         share = f"{numbers / max(cells, 1):.2%} of all, {low:.4g} to {high:.4g}"
         names = batch.names or [str(j) for j in range(batch.n_columns)]
-        fields = {"columns": f"{batch.n_columns:,}, {listed(names)}", "numbers": f"{numbers:,} are not zero, {share}"}
+        fields = {
+            "columns": f"{batch.n_columns:,}, {listed(names, 10)}",
+            "numbers": f"{numbers:,} are not zero, {share}",
+        }
         rows = batch.to_csr()[:n_samples]
         samples = [" ".join(f"{names[j]}:{v:g}" for j, v in zip(r.indices, r.data, strict=True)) for r in rows]
         return Summary(fields, {"columns": batch.n_columns, "numbers": numbers, "range": [low, high]}, samples)
@@ -145,7 +145,7 @@ class Vectors(FlatBatch):
         return {"names": self.names, "n_columns": self.n_columns}, self._stored_arrays()
 
     @classmethod
-    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Vectors:
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Vectors":
         width, values = stored.whole(spec, "n_columns", most=MOST_COLUMNS), stored.array(arrays, "values", np.float64)
         columns, offsets = stored.indices(arrays, "columns", width), stored.offsets(arrays, "offsets", len(values))
         if len(columns) != len(values):

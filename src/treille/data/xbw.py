@@ -1,7 +1,5 @@
 """The XBW index of trees: searched and navigated in little more space than structure and labels need."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data.alphabet import codes_of
-from treille.data.base import Batch, as_index
+from treille.data.base import Batch, as_index, codes_of
 from treille.data.tree import Tree
 from treille.data.trees import Trees
 from treille.io import stored
@@ -68,7 +65,7 @@ class XBW(Batch):
             self._encoded, self._source = _core.Xbw.of(self._source.arrays), None
         return self._encoded
 
-    def encode(self) -> XBW:
+    def encode(self) -> "XBW":
         """Makes the index now, if it is not there yet, and releases the trees. Returns the batch."""
         assert self._index is not None
         return self
@@ -158,7 +155,7 @@ class XBW(Batch):
         write_model(path, *self.state())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> XBW:
+    def load(cls, path: str | os.PathLike[str]) -> "XBW":
         """The index that a file holds."""
         spec, arrays = read_model(path)
         if spec.get("batch") != "XBW":
@@ -174,7 +171,7 @@ class XBW(Batch):
         return spec, {"last": last, "symbols": symbols, "lengths": lengths, "words": words, "sizes": sizes}
 
     @classmethod
-    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> XBW:
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "XBW":
         alphabet, n_nodes = stored.names(spec), stored.whole(spec, "n_nodes")
         last, words = (stored.array(arrays, name, np.uint64) for name in ("last", "words"))
         sizes = stored.indices(arrays, "sizes", n_nodes + 1, kind=np.int64)

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from treille.data import Batch
 from treille.data.base import is_frame
 from treille.io import Examples
-from treille.io.labels import label_text
+from treille.io.fields import label_text
 from treille.io.parts import selected
 
 

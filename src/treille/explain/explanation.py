@@ -11,8 +11,8 @@ import numpy as np
 from markupsafe import Markup
 
 from treille.data import Batch, KernelValues
-from treille.data.aligned import leaf_batches
 from treille.data.format import clipped, visible, visible_label
+from treille.data.table import leaf_batches
 from treille.explain.characters import largest, text_of
 from treille.explain.highlighting import bars, highlighted, stylesheet
 from treille.io.errors import InputError

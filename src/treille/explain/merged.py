@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data import Batch, Strings
-from treille.data.alphabet import align
-from treille.data.base import running_sum
+from treille.data.base import align, running_sum
 from treille.features import FeatureMap
 from treille.io.units import TextUnit
 from treille.kernels.additive import AdditiveMap

@@ -11,8 +11,8 @@ import numpy as np
 from markupsafe import Markup
 
 from treille.data import Strings
-from treille.data.aligned import leaf_batches
 from treille.data.format import count, seconds, visible, visible_label
+from treille.data.table import leaf_batches
 from treille.explain.examples import listed_examples, sample, size_of, some_of
 from treille.explain.page import Content, Feature, Page, Panel, Source
 from treille.explain.plots import Line, axis_of, plot

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from treille.data.alphabet import align
+from treille.data.base import align
 from treille.data.format import class_counts, count, shares, visible, visible_label
 from treille.explain.classification import class_row, confusion
 from treille.explain.highlighting import highlighted_sentence

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from treille.data.aligned import leaf_batches
 from treille.data.base import Batch
+from treille.data.table import leaf_batches
 from treille.features.occurrences import Occurrences
 
 Shares = dict[int, tuple[Batch, np.ndarray]]  # by the id of the batch

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treille.data.base import running_sum, selected
+from treille.data.base import running_sum, selection
 from treille.io.errors import InputError
 
 
@@ -49,5 +49,5 @@ class FeatureStrings:
         return len(self.offsets) - 1
 
     def __getitem__(self, ids: np.ndarray) -> FeatureStrings:
-        places, offsets = selected(self.offsets, ids)
+        places, offsets = selection(self.offsets, ids)
         return replace(self, symbols=np.ascontiguousarray(self.symbols[places]), offsets=offsets)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treille.data.base import running_sum, selected
+from treille.data.base import running_sum, selection
 from treille.features.rows import StoredRows
 
 
@@ -49,7 +49,7 @@ class Occurrences:
         places = np.minimum(np.searchsorted(keys, found), max(0, len(keys) - 1))
         stored = keys[places] == found if len(keys) else np.zeros(len(found), bool)  # a value may underflow to 0
         values = (np.where(stored, matrix.data[places] if len(keys) else 0.0, 0.0) / counts)[which]
-        kept, ends = selected(running_sum(sizes), some)
+        kept, ends = selection(running_sum(sizes), some)
         examples = running_sum(np.bincount(owners, minlength=len(offsets) - 1))
         return Occurrences(features[some].astype(np.int64), values, ends, covered[kept], examples)
 
@@ -75,7 +75,7 @@ class Occurrences:
         owners = np.concatenate([np.repeat(np.arange(len(o.examples) - 1), np.diff(o.examples)) for o in terms])
         order = np.argsort(owners, kind="stable")
         lengths = np.concatenate([np.diff(o.offsets) for o in terms])
-        places, offsets = selected(running_sum(lengths), order)
+        places, offsets = selection(running_sum(lengths), order)
         return Occurrences(
             np.concatenate([o.features + first for o, first in zip(terms, first_ids, strict=True)])[order],
             np.concatenate([o.values for o in terms])[order],

@@ -18,8 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from .errors import InputError
-from .limits import Budget
-from .open import Bytes, Text, as_text, open_bytes
+from .open import Budget, Bytes, Text, as_text, open_bytes
 
 HEAD = 1 << 16
 Open = Callable[[], Bytes]
@@ -93,18 +92,10 @@ def _files(name: str) -> Iterator[tuple[str, Open]]:
         paths = Path(name).rglob("*") if os.path.isdir(name) else map(Path, glob.glob(name, recursive=True))
         yield from ((path.as_posix(), partial(open_bytes, path)) for path in paths if path.is_file())
     else:
-        try:
+        if not os.path.exists(name):
+            raise InputError(f"{name}: no such file")
+        with _naming(name):
             yield from _zipped(name) if name.lower().endswith(".zip") else _tarred(name)
-        except InputError:
-            raise
-        except FileNotFoundError:
-            raise InputError(f"{name}: no such file") from None
-        except DAMAGED as error:
-            raise _damaged(name, error) from None
-
-
-def _damaged(name: str, error: Exception) -> InputError:
-    return InputError(f"{name}: is not an archive, or a damaged one: {error}. Fetch it again")
 
 
 def _zipped(name: str) -> Iterator[tuple[str, Open]]:
@@ -164,4 +155,4 @@ def _naming(archive: str) -> Iterator[None]:
     except InputError:
         raise
     except DAMAGED as error:
-        raise _damaged(archive, error) from None
+        raise InputError(f"{archive}: is not an archive, or a damaged one: {error}. Fetch it again") from None

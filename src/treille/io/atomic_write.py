@@ -52,7 +52,12 @@ def atomic_file(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
         with contextlib.suppress(FileNotFoundError):  # Ctrl-C may come when it is renamed already
             os.unlink(temporary)
         raise
-    _sync_folder(target.parent)
+    with contextlib.suppress(OSError):  # not every system can write the entries of a folder to disk
+        handle = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 @contextlib.contextmanager
@@ -63,13 +68,3 @@ def saving(path: str | os.PathLike[str], what: str) -> Iterator[None]:
     except OSError as error:
         kept = "the older file is untouched" if Path(path).is_file() else "nothing was written"
         raise OSError(error.errno, f"cannot save the {what}: {error.strerror or error}; {kept}", str(path)) from None
-
-
-def _sync_folder(folder: Path) -> None:
-    """Writes the folder's entries to disk, where the system can do that for folders."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -91,6 +91,15 @@ def whole_lines(stream: Iterable[str]) -> Iterator[str]:
         yield held
 
 
+def next_lines(lines: Iterator[str], size: int) -> str:
+    """The next lines, of at least this size together if there are as many."""
+    parts, n = list[str](), 0
+    while n < size and (part := next(lines, None)) is not None:
+        parts.append(part)
+        n += len(part)
+    return "".join(parts)
+
+
 def split_head(stream: Iterable[str]) -> tuple[list[str], Iterator[str]]:
     """The lines up to the first that is not blank, and all lines.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from treille import _core
 
+from .blocks import next_lines
 from .errors import InputError
 from .tree_parts import TreeParts
 
@@ -39,18 +40,15 @@ def split_lines(lines: Iterable[str], size: int = 1 << 16) -> Iterator[tuple[int
     """
     rest, line, unread = b"", 1, iter(lines)
     while True:
-        parts, n = list[str](), 0
-        while n < max(size, len(rest)) and (part := next(unread, None)) is not None:
-            parts.append(part)
-            n += len(part)
-        encoded, at = rest + _encodable(["".join(parts)], "the text, tree {}".format)[0].encode(), 0
+        new = next_lines(unread, max(size, len(rest)))
+        encoded, at = rest + _encodable([new], "the text, tree {}".format)[0].encode(), 0
         ends = _core.find_brackets(encoded).tolist()
         spans = list(zip(ends[::2], ends[1::2], strict=True))
-        for begin, end in spans[:-1] if parts else spans:  # the last one may go on
+        for begin, end in spans[:-1] if new else spans:  # the last one may go on
             line += encoded.count(b"\n", at, begin)
             yield line, encoded[begin:end].decode()
             line, at = line + encoded.count(b"\n", begin, end), end
-        if not parts:
+        if not new:
             return
         begin = spans[-1][0] if spans else len(encoded)
         rest, line = encoded[begin:], line + encoded.count(b"\n", at, begin)

@@ -63,10 +63,9 @@ def read_chunks(
 
 def _noted(part: Part, plan: ReadingPlan, limits: Limits) -> Iterator[Examples]:
     """The blocks of files, with unique ids or none, and with notes that say whether there is more than one."""
-    blocks, error, size = part.blocks(limits), None, Size()
+    blocks, error = part.blocks(limits), None
     ahead = [next(blocks)]
-    size.add(ahead[0])
-    more = not part.again and size.is_full(limits)
+    more = not part.again and Size(ahead[0]).is_full(limits)
     if part.again:
         try:
             ahead += [block for block in [next(blocks, None)] if block is not None]

@@ -10,13 +10,11 @@ from itertools import chain
 
 import numpy as np
 
-from .arc_lines import number
 from .blocks import Limits, runs
 from .errors import InputError
 from .machine import MachineParts
-from .symbols import Coder, arc_words, columns, whole
-from .topological import in_order, one_final
-from .weights import ONE, SEMIRING, as_kind, in_semiring
+from .symbols import Coder, arc_words, columns, number, whole
+from .weights import ONE, SEMIRING, as_kind, in_order, in_semiring, one_final
 
 EPSILONS = DELETE, EPS = ("*DELETE*", "*EPS*")
 Slot = list[tuple[str, float]]

@@ -7,6 +7,7 @@ token of the Penn Treebank. A line ``-DOCSTART-`` is a token like any other. Lin
 
 import codecs
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ class TokenColumns:
 def read_columns(source: Source, separator: str | None = None, encoding: str = "utf-8") -> TokenColumns:
     """All tokens of a file, which may be compressed; `-` is standard input. See `stream_columns`."""
     read, name = reader(source, encoding)
-    text = without_mark(read(-1))
+    text = read(-1).removeprefix(codecs.BOM_UTF8)
     tabs = bool(_separated_by_tabs(text, separator, True))
     return _columns(_core.parse_columns(text, tabs, tabs, 0, 1, True), text, tabs, name, 0, encoding)
 
@@ -68,7 +69,7 @@ def stream_columns(
         new = read(max(block, len(text)))
         text, end = text + new, not new
         if tabs is None:
-            text = without_mark(text)
+            text = text.removeprefix(codecs.BOM_UTF8)
             tabs = _separated_by_tabs(text, separator, end)
             if tabs is None:
                 continue
@@ -83,8 +84,9 @@ def stream_columns(
 def write_columns(path: str | os.PathLike[str], columns: list[list[str]], offsets: np.ndarray, tabs: bool) -> None:
     """Writes tokens, given as lists of values by column."""
     separator = "\t" if tabs else " "
+    refused = re.compile(r"[\t\r\n]" if tabs else r"[ \t\r\n]|^$")
     for j, column in enumerate(columns):
-        wrong = next((v for v in dict.fromkeys(column) if not _writable(v, tabs)), None)
+        wrong = next(filter(refused.search, dict.fromkeys(column)), None)
         if wrong is not None:
             place = column.index(wrong)
             raise InputError(
@@ -98,10 +100,6 @@ def write_columns(path: str | os.PathLike[str], columns: list[list[str]], offset
     sentences = ("".join(f"{row}\n" for row in rows[start:end]) for start, end in pairwise(offsets.tolist()))
     text = "\n".join(filter(None, sentences))
     atomic_write(path, lambda file: file.write(text.encode()), "sentences")
-
-
-def _writable(value: str, tabs: bool) -> bool:
-    return not any(c in value for c in "\t\r\n") and (tabs or (value != "" and " " not in value))
 
 
 def reader(source: Source, encoding: str) -> tuple[Read, str]:
@@ -134,11 +132,6 @@ def reader(source: Source, encoding: str) -> tuple[Read, str]:
             raise InputError(f"{name}: not {encoding} text: {error}. Name the file's encoding") from None
 
     return recoded, name
-
-
-def without_mark(text: bytes) -> bytes:
-    """A text without its byte order mark."""
-    return text.removeprefix(codecs.BOM_UTF8)
 
 
 def _separated_by_tabs(text: bytes, separator: str | None, end: bool) -> bool | None:

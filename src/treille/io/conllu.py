@@ -50,17 +50,8 @@ def _tree(rows: list[tuple[int, list[str]]], source: str, column: int) -> Nodes:
         if head != "0" and head not in places:
             raise InputError(f"{source}, line {number}: the head is {head!r}, expected 0 or the number of a token")
         parents.append(-1 if head == "0" else places[head])
-    _check(rows, parents, source)
-    labels = [cells[column] for _, cells in rows]
-    if parents.count(-1) == 1:
-        return labels, parents
-    return [*labels, "ROOT"], [*(len(rows) if parent == -1 else parent for parent in parents), -1]
-
-
-def _check(rows: list[tuple[int, list[str]]], parents: list[int], source: str) -> None:
-    """Every token must lead to the root. Tokens that were checked once are not visited again."""
     done = [False] * len(rows)
-    for start in range(len(rows)):
+    for start in range(len(rows)):  # every token must lead to the root; those that were checked are not visited again
         path, v = list[int](), start
         while v != -1 and not done[v]:
             done[v] = True
@@ -68,3 +59,7 @@ def _check(rows: list[tuple[int, list[str]]], parents: list[int], source: str) -
             v = parents[v]
         if v in path:
             raise InputError(f"{source}, line {rows[v][0]}: the heads lead in a circle, expected them to lead to 0")
+    labels = [cells[column] for _, cells in rows]
+    if parents.count(-1) == 1:
+        return labels, parents
+    return [*labels, "ROOT"], [*(len(rows) if parent == -1 else parent for parent in parents), -1]

@@ -4,6 +4,7 @@ A colon in a name is written `\\:`, a backslash `\\\\`. A feature without a weig
 twice counts once.
 """
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from treille import _core
 
 from .blocks import Limits, runs, whole_lines
-from .conll import Source, check_text, reader, refuse_bytes, without_mark
+from .conll import Source, check_text, reader, refuse_bytes
 from .errors import InputError
 from .examples import Examples, Request
 from .fields import choose
@@ -72,7 +73,7 @@ def _examples(tokens: TokenItems, request: Request) -> Examples:
 def read_items(source: Source, encoding: str = "utf-8") -> TokenItems:
     """All tokens of a file."""
     read, name = reader(source, encoding)
-    return _items(without_mark(read(-1)), name)
+    return _items(read(-1), name)
 
 
 def stream_items(source: Source, encoding: str, block: int) -> Iterator[TokenItems]:
@@ -84,13 +85,13 @@ def stream_items(source: Source, encoding: str, block: int) -> Iterator[TokenIte
         text, end = text + new, not new
         cut = len(text) if end else max((found.end() for found in END_OF_SENTENCE.finditer(text)), default=0)
         if cut:
-            yield _items(without_mark(text[:cut]), name, line)
+            yield _items(text[:cut], name, line)
             text, line = text[cut:], line + text.count(b"\n", 0, cut)
 
 
 def _items(text: bytes, name: str, first: int = 1) -> TokenItems:
     """The tokens of a text that begins on the line `first` of its file."""
-    parsed = _core.parse_items(text, first, True)
+    parsed = _core.parse_items(text.removeprefix(codecs.BOM_UTF8), first, True)
     line, _, field = parsed.fault
     if line:
         raise InputError(

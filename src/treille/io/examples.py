@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .errors import InputError
-from .fields import Fields
-from .labels import Found, label_text, labels_of
+from .fields import Fields, Found, label_text, labels_of
 from .parameters import to_float
 from .parts import PackedExamples, selected
 

@@ -1,7 +1,5 @@
 """Graphs as files hold them: a single graph, and many graphs in flat arrays."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,8 +11,7 @@ import numpy as np
 from treille import _core
 
 from .errors import InputError
-from .flat import are_offsets, joined_offsets, over_one_alphabet, running_sum, selected
-from .parts import PackedExamples
+from .parts import PackedExamples, are_offsets, joined_offsets, over_one_alphabet, running_sum, selection
 
 NO_CODES, NO_WEIGHTS = np.empty(0, np.int32), np.empty(0)
 LIMIT = 2**31  # of the nodes of one graph
@@ -55,16 +52,16 @@ class GraphParts(PackedExamples):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def take(self, rows: Any) -> GraphParts:
-        nodes, offsets = selected(self.offsets, rows)
-        arcs, ends = selected(self.arcs, nodes)
+    def take(self, rows: Any) -> "GraphParts":
+        nodes, offsets = selection(self.offsets, rows)
+        arcs, ends = selection(self.arcs, nodes)
         edge_labels = self.edge_labels[arcs] if len(self.edge_labels) else self.edge_labels
         weights = self.weights[arcs] if len(self.weights) else self.weights
         parts = (self.labels[nodes], offsets, ends, self.targets[arcs], edge_labels, weights, self.attributes[nodes])
         return GraphParts(*parts, self.alphabet, self.edge_alphabet, self.directed)
 
     @classmethod
-    def join(cls, each: Sequence[GraphParts]) -> GraphParts:
+    def join(cls, each: Sequence["GraphParts"]) -> "GraphParts":
         """The graphs of several files that have the same `traits`, over one alphabet.
 
         >>> one, two = (pack([PlainGraph([label, "b"], [(0, 1)])]) for label in "ca")

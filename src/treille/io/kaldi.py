@@ -16,12 +16,11 @@ from io import BufferedIOBase
 
 import numpy as np
 
-from .arc_lines import ArcLines, are_numbers, coded, machine_lines, number, written_sides
 from .blocks import Limits, runs
 from .errors import InputError
 from .machine import MachineParts
-from .openfst_binary import MAGIC, Bytes, checked_machine, header
-from .symbols import columns
+from .openfst import MAGIC, Bytes, checked_machine, header
+from .symbols import ArcLines, are_numbers, coded, columns, machine_lines, number, written_sides
 from .weights import as_kind, difference
 
 NONE = np.empty(0, np.int32)  # the alignment without transitions

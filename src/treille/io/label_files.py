@@ -9,8 +9,7 @@ from . import table
 from .blocks import split_head
 from .errors import InputError
 from .examples import Examples, unique
-from .fields import IDS, LABELS, first_of
-from .labels import label_text
+from .fields import IDS, LABELS, first_of, label_text
 from .open import open_text, source_name
 
 Labels = Mapping[str, object] | Sequence[object]

@@ -1,22 +1,26 @@
-"""The file formats of machines and lattices: how they are recognised, parsed and written."""
+"""Lattices and machines in files: how their formats are recognised, read with their labels from one or many files, and written."""
 
+import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from . import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
+from . import confusion, json_arcs, kaldi, openfst, plf, slf
 from .archive import Member
 from .atomic_write import write_bytes
-from .blocks import Limits, runs, whole_lines
+from .blocks import Limits, runs, split_head, whole_lines
 from .errors import InputError
-from .examples import Request
-from .fields import TEXTS
-from .machine import MachineParts
+from .examples import Examples, Request, against_the_rest, block_ids, counted, note, unique
+from .fields import TEXTS, Fields, labels_of
+from .guess import guess
+from .machine import MachineList, MachineParts
 from .open import COMPRESSED, Bytes, as_text
-from .symbols import format_symbols, with_words_used
-from .weights import KINDS, SEMIRING, check_kind, in_semiring
+from .symbols import format_symbols, over_one_table, with_words_used
+from .text_files import DELIMITERS, Collected, collected, records
+from .weights import KINDS, SEMIRING, Seen, check_kind, in_semiring
 
 FORMATS: dict[str, tuple[str, tuple[str, ...], str]] = {  # title, suffixes, the kind of weights if none is requested
     "plf": ("PLF", (".plf",), "logprob"),
@@ -47,7 +51,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
     line = head.lstrip().split(b"\n")[0].decode("utf-8", "replace")
     if kaldi.looks_binary(head):
         return "kaldi", "content"
-    if openfst_binary.looks_like_openfst(head):
+    if openfst.looks_like_openfst(head):
         return "openfst", "content"
     if stem.endswith(".lat"):
         return ("slf" if slf.looks_like_slf(line) else "kaldi"), "name and content"
@@ -79,7 +83,7 @@ def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tup
     return first[0], "" if format else first[1], alike
 
 
-def blocks(stream: Bytes, name: str, request: Request, limits: Limits | None) -> Iterator[list[MachineParts]]:
+def _machine_blocks(stream: Bytes, name: str, request: Request, limits: Limits | None) -> Iterator[list[MachineParts]]:
     """The machines of a file whose format is not one lattice per line: archives are read in blocks, other files at once."""
     kind, weights, symbols = request.format, request.weights, request.symbols
     check_kind(weights)
@@ -88,29 +92,24 @@ def blocks(stream: Bytes, name: str, request: Request, limits: Limits | None) ->
             f"{name}: {TITLES[kind]} hold {KINDS[DEFAULT_WEIGHTS[kind]]}, not {KINDS[weights]}: leave --weights out"
         )
     head = stream.peek()
-    if kind == "openfst" and openfst_binary.looks_like_openfst(head):
-        parts = openfst_binary.parse(stream.read(), name)
+    if kind == "openfst" and openfst.looks_like_openfst(head):
+        parts = openfst.parse_binary(stream.read(), name)
         return iter([[parts if weights in (None, "cost") else _reread(parts, weights, name)]])
     if kind == "kaldi" and kaldi.looks_binary(head):
         found = kaldi.binary_lattices(stream, head, name, symbols)
         return map(list, runs(found, limits, lambda lattice: 30 * len(lattice.sources)))
     text = as_text(stream, request.encoding)
-    if kind in ("openfst", "openfst-text", "slf"):
-        return iter([[_one(text.read(), name, kind, weights, symbols)]])
+    if kind == "slf":
+        return iter([[slf.parse(text.read(), name)]])
+    if kind in ONE_PER_FILE:
+        meant = weights or DEFAULT_WEIGHTS[kind]
+        return iter([[_reread(openfst.parse_text(text.read(), name, SEMIRING[meant], symbols, symbols), meant, name)]])
     if kind == "kaldi" and b"\0B" in head[:1000]:
         raise InputError(f"{name}: is a binary archive of other objects, expected lattices: lattice-copy writes some")
     lines = whole_lines(text)
     if kind == "kaldi":
         return kaldi.blocks(lines, name, symbols, limits)
     return confusion.blocks(lines, name, weights or DEFAULT_WEIGHTS[kind], kind == "mesh", limits)
-
-
-def _one(text: str, name: str, kind: str, weights: str | None, symbols: Sequence[str] | None) -> MachineParts:
-    """The machine of a text file of one machine."""
-    if kind == "slf":
-        return slf.parse(text, name)
-    meant = weights or DEFAULT_WEIGHTS[kind]
-    return _reread(openfst_text.parse(text, name, SEMIRING[meant], symbols, symbols), meant, name)
 
 
 def _reread(parts: MachineParts, kind: str, name: str) -> MachineParts:
@@ -168,7 +167,9 @@ def write_lattices(
         )
     folder.mkdir(exist_ok=True)
     written = list[Path]()
-    for name, machine in zip(_file_names(machines), machines, strict=True):
+    names = [re.sub(r"[^\w.-]", "_", machine.name).lstrip(".") for machine in machines]
+    names = unique(names) or [f"{i:06d}" for i in range(len(machines))]
+    for name, machine in zip(names, machines, strict=True):
         (own,) = with_words_used([machine])
         written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", own, kind, weights)
     return written
@@ -181,11 +182,6 @@ def _write_one(path: str | os.PathLike[str], machine: MachineParts, kind: str, w
     stem = os.fspath(path).removesuffix(".gz").removesuffix(".txt").removesuffix(".fst").removesuffix(".att")
     known = ((end, table) for end, table in tables if table is not None)
     return written + [_write(f"{stem}.{end}", format_symbols(table).encode()) for end, table in known]
-
-
-def _file_names(machines: Sequence[MachineParts]) -> list[str]:
-    names = [re.sub(r"[^\w.-]", "_", machine.name).lstrip(".") for machine in machines]
-    return names if all(names) and len(set(names)) == len(names) else [f"{i:06d}" for i in range(len(machines))]
 
 
 def _formatted(machines: Sequence[MachineParts], kind: str, weights: str | None) -> bytes:
@@ -202,7 +198,7 @@ def _formatted(machines: Sequence[MachineParts], kind: str, weights: str | None)
 
 def _format_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
     if kind == "openfst":
-        return openfst_binary.format_machine(machine)
+        return openfst.format_binary(machine)
     if kind == "plf":
         return f"{plf.format_machine(machine, weights or DEFAULT_WEIGHTS[kind])}\n".encode()
     if kind == "arcs":
@@ -210,7 +206,7 @@ def _format_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
     if kind == "confusion":
         return confusion.format_columns(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
     if kind == "openfst-text":
-        return openfst_text.format_machine(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
+        return openfst.format_text(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
     format_machine = {"kaldi": kaldi.format_machine, "mesh": confusion.format_mesh, "slf": slf.format_machine}[kind]
     return format_machine(machine).encode()
 
@@ -218,3 +214,138 @@ def _format_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
 def _write(path: str | os.PathLike[str], data: bytes) -> Path:
     write_bytes(path, data, "lattices")
     return Path(path)
+
+
+@dataclass(frozen=True)
+class _Lattice:
+    """One lattice of a file: the machine or, before it is parsed, what the line holds; and its label, None without one."""
+
+    held: Any
+    label: str | None
+    line: int = 0
+    place: str = ""
+    names: Sequence[str] = ()  # of the fields of the file
+    fields: Fields | None = None  # those chosen
+
+
+def blocks(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[Examples]:
+    """The lattices of these files, one symbol table per block. The first block decides what numbers mean."""
+    by_line, has_ids = request.format in BY_LINE, None
+    seen = Seen()
+    rows = (_lines if by_line else _machines)(files, request, limits)
+    for run in runs(rows, limits, _size, f"{request.source}: holds no lattice, expected at least one"):
+        some = list(run)
+        found, weights = _parsed(some, request, seen)
+        machines = MachineList(over_one_table(found))
+        understood = [f"in {len(files):,} files"] * (len(files) > 1)
+        understood += ["words = outputs"] * any(not machine.is_acceptor for machine in machines.machines)
+        understood.append(f"weights = {weights}")
+        title = TITLES[request.format] + request.how
+        n = counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines))
+        labels = None if some[0].label is None else [one.label or "" for one in some]
+        fields = some[-1].fields or Fields(())
+        how = f"label = {fields.label or 'folder'}{against_the_rest(fields, labels or [])}"
+        understood_as = note(request, title, n, understood, labels, how)
+        ids = block_ids((machine.name for machine in machines.machines), has_ids)
+        has_ids, lines = ids is not None, [one.line for one in some] if by_line and len(files) == 1 else ()
+        names = some[0].names
+        yield Examples(machines, labels, request.format, request.source, understood_as, lines, names, ids)
+
+
+def _size(lattice: _Lattice) -> int:
+    held = lattice.held
+    if isinstance(held, MachineParts):
+        return 30 * len(held.sources)
+    if isinstance(held, tuple):
+        return len(held[0])
+    arcs = held.get("arcs")
+    return 30 * len(arcs) if isinstance(arcs, list) else 0
+
+
+def _machines(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[_Lattice]:
+    """Formats that hold machines alone; the names of the folders are the labels."""
+    labels = [file.label for file in files]
+    if (request.label is not None and request.labelled is not False) or (request.labelled and not all(labels)):
+        raise InputError(
+            f"{request.source}: {TITLES[request.format]} have no labels: put the files into folders named by "
+            "their classes, and give the folder that holds them; or give --labels FILE with a name and its label on each line; "
+            "or write the lattices as JSON lines with a label field"
+        )
+    labelled = all(labels) and request.labelled is not False
+    for file in files:
+        with file.open() as stream:
+            for machines in _machine_blocks(stream, file.name, request, limits):
+                for machine in machines:
+                    yield _Lattice(machine, file.label if labelled else None)
+
+
+def _lines(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[_Lattice]:
+    """One lattice per line, in files of JSON lines, tables or lines; labels are a field of these, otherwise the folder."""
+    names, labelled = list[str](), None
+    for file in files:
+        with file.text(request.encoding) as stream:
+            for own_names, own in _records(file, stream, request, limits):
+                names, fields = names or own_names, own.fields
+                assert fields is not None
+                labels = labels_of(own.found, fields, file.name, request.skip_unlabelled)
+                if labels is None and file.label and request.labelled is not False:
+                    labels = [file.label] * len(own.texts)
+                if labelled is not None and labelled != (labels is not None):
+                    raise InputError(f"{request.source}: some files have labels and others none; label all, or none")
+                labelled = labels is not None
+                if request.labelled and not labelled:
+                    raise InputError(
+                        f"{request.source}: there are no labels, expected one for every lattice: name the field with --label"
+                    )
+                for i, (held, (line, _)) in enumerate(zip(own.texts, own.found, strict=True)):
+                    label = labels[i] if labels is not None else None
+                    yield _Lattice(held, label, line, f"{file.name}, line {line}", names, fields)
+
+
+def _records(
+    file: Member, text_lines: Iterable[str], request: Request, limits: Limits | None
+) -> Iterator[tuple[list[str], Collected]]:
+    """The names of the fields of a file, and in blocks its lattices (not parsed yet), the labels found, and the fields chosen."""
+    format, text, labelled = request.format, request.text, request.labelled
+    head, stream = split_head(text_lines)
+    if not head or not head[-1].strip():
+        raise InputError(f"{file.name}: the file is empty, expected at least one lattice")
+    first = head[-1]
+    container = guess(file.name, first, text)[0]
+    if container not in ("jsonl", *DELIMITERS) or plf.looks_like_plf(first.rpartition("\t")[2]):
+        container = "lines"
+    if text is None and container == "jsonl" and f'"{format}"' in first:
+        text = format
+    between = "\t" if "\t" in first and not plf.looks_like_plf(first) else None
+    if labelled and request.label is None and (file.label or (container == "lines" and between is None)):
+        labelled = None  # the folder is the label; if there is none, `_lines` raises the error
+    own = replace(request, source=file.name, format=container, text=text, labelled=labelled)
+    rows, get = records(stream, own, between), _machine_record if format == "arcs" else _named_text
+    missing = f"{file.name}: found a header and no lattice after it, expected at least one"
+    for found in collected(rows, own, limits, missing, get):
+        yield found.names if container != "lines" else [], found
+
+
+def _named_text(fields: Fields, record: Mapping[str, object], place: str) -> tuple[str, str]:
+    return fields.text(record, place), str(record.get("id", ""))
+
+
+def _machine_record(fields: Fields, record: Mapping[str, object], place: str) -> Mapping[str, object]:
+    held = record if fields.texts == ("arcs",) else fields.get(record, fields.texts[0], place)
+    if not isinstance(held, dict):
+        raise InputError(f"{place}: field {fields.texts[0]!r} is {json.dumps(held)[:40]}, expected an object with arcs")
+    return held
+
+
+def _parsed(some: Sequence[_Lattice], request: Request, seen: Seen) -> tuple[list[MachineParts], str]:
+    """The machines, and how their weights were understood."""
+    held, places, weights = [one.held for one in some], [one.place for one in some], request.weights
+    if request.format == "plf":
+        texts, names = zip(*held, strict=True)
+        machines, meant, how = plf.parse(texts, places, request.source, weights, names, seen)
+        return machines, f"{KINDS[meant]} ({how})"
+    machines = json_arcs.parse(held, places, weights) if request.format == "arcs" else held
+    if weights is None and request.format == "arcs":
+        return machines, "those of the semiring that each names"
+    how = "as requested" if weights else "as the format has them"
+    return machines, f"{KINDS[weights or DEFAULT_WEIGHTS[request.format]]} ({how})"

@@ -79,10 +79,6 @@ class MachineParts:
         same = self.input_symbols is self.output_symbols or self.input_symbols == self.output_symbols
         return same and bool(np.array_equal(self.inputs, self.outputs))
 
-    def of_outputs(self) -> MachineParts:
-        """The acceptor of the outputs."""
-        return replace(self, inputs=self.outputs, input_symbols=self.output_symbols)
-
     def select(self, arcs: np.ndarray, finals: np.ndarray) -> MachineParts:
         """The machine with the arcs, and the final states, at these positions."""
         return replace(
@@ -132,7 +128,12 @@ class MachineList(PackedExamples, Sequence[Any]):
 
     def acceptors(self) -> list[MachineParts]:
         """The machines by their outputs."""
-        return [machine if machine.is_acceptor else machine.of_outputs() for machine in self.machines]
+        return [
+            machine
+            if machine.is_acceptor
+            else replace(machine, inputs=machine.outputs, input_symbols=machine.output_symbols)
+            for machine in self.machines
+        ]
 
     def __len__(self) -> int:
         return len(self.machines)

@@ -92,8 +92,10 @@ def emptied(items: list[T]) -> Iterator[T]:
 class Size:
     """The size of blocks together."""
 
-    def __init__(self) -> None:
+    def __init__(self, *blocks: Examples) -> None:
         self.examples = self.characters = 0
+        for block in blocks:
+            self.add(block)
 
     def add(self, block: Examples) -> None:
         """Adds the size of a block."""
@@ -136,9 +138,7 @@ def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", li
     small, size = list[tuple[int, Examples]](), Size()
     for i, n, block in stream:
         joining.see(i, block)
-        own = Size()
-        own.add(block)
-        is_small = n == 0 and not own.is_full(limits)
+        is_small = n == 0 and not Size(block).is_full(limits)
         if is_small:
             small.append((i, block))
             size.add(block)
@@ -204,7 +204,9 @@ class _Joining:
         X = joined([part.X for part in parts])
         source, first = name_of([part.source for part in parts]), parts[0]
         title = f"{len(X):,} examples in {len(parts):,} file{'s' * (len(parts) > 1)}"
-        note = f"{source}: {title}, each as: {_without_label(first)}, {how}"
+        said = first.note.removeprefix(f"{first.source}: ").split(", ")[1:]
+        kept = ", ".join(words for words in said if "label" not in words)
+        note = f"{source}: {title}, each as: {kept}, {how}"
         lines = [line for part in parts for line in part.lines] if all(part.lines for part in parts) else ()
         sources = [part.source for part in parts for _ in range(len(part))] if len(parts) > 1 else first.sources
         format = "/".join(sorted({part.format for part in parts}))
@@ -233,11 +235,6 @@ class _Joining:
                 "were taken for labels: give files of one example each, or put labels into a field of each file"
             )
         return [self.names[i] for i, part in blocks for _ in range(len(part))], self.how
-
-
-def _without_label(part: Examples) -> str:
-    """The part of a note that describes the format of a file."""
-    return ", ".join(said for said in part.note.removeprefix(f"{part.source}: ").split(", ")[1:] if "label" not in said)
 
 
 def class_names(paths: Sequence[str]) -> list[str]:

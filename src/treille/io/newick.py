@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from math import isnan
 
+from .blocks import next_lines
 from .errors import InputError
 from .parameters import to_float
 from .tree_parts import Nodes
@@ -26,7 +27,9 @@ def newick_trees(text: str | Iterable[str], source: str, line: int = 1, column: 
         at = 0
         while at < len(part):
             match = TOKEN.match(part, at)
-            if not match and part[at] in "'[" and (more := _more(unread, len(part))):  # it may go over several lines
+            if (
+                not match and part[at] in "'[" and (more := next_lines(unread, len(part)))
+            ):  # it may go over several lines
                 part += more
                 continue
             token = match[0] if match else part[at]
@@ -45,15 +48,6 @@ def newick_trees(text: str | Iterable[str], source: str, line: int = 1, column: 
         raise InputError(
             f"{source}, line {line}: the text ends, expected ';' after the tree that begins on line {begun}"
         )
-
-
-def _more(lines: Iterator[str], size: int) -> str:
-    """The next lines, of at least this size together if there are as many."""
-    parts, n = list[str](), 0
-    while n < size and (part := next(lines, None)) is not None:
-        parts.append(part)
-        n += len(part)
-    return "".join(parts)
 
 
 class _Reader:

@@ -14,8 +14,7 @@ import numpy as np
 from .errors import InputError
 from .machine import MachineParts
 from .symbols import Coder, arc_words
-from .topological import in_order, one_final
-from .weights import ONE, SEMIRING, Seen, as_kind, in_semiring
+from .weights import ONE, SEMIRING, Seen, as_kind, in_order, in_semiring, one_final
 
 EPSILONS = ("*EPS*",)
 ARC = re.compile(

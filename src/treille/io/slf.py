@@ -13,8 +13,7 @@ from .errors import InputError
 from .machine import MachineParts
 from .parameters import to_float
 from .symbols import Coder, arc_words, whole
-from .topological import one_final
-from .weights import as_kind, difference
+from .weights import as_kind, difference, one_final
 
 NULL = "!NULL"
 FIELD = re.compile(r"""([A-Za-z]+)=("(?:[^"\\]|\\.)*"(?=\s|$)|'(?:[^'\\]|\\.)*'(?=\s|$)|\S*)""")

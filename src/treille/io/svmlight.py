@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request
-from .fields import choose
-from .labels import Found
+from .fields import Found, choose
 from .parameters import to_float
 from .parts import NumberRows
 

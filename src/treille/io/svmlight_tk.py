@@ -18,8 +18,7 @@ from . import brackets
 from .blocks import Limits, runs
 from .errors import InputError
 from .examples import Examples, Request
-from .fields import choose
-from .labels import Found
+from .fields import Found, choose
 from .parameters import to_float
 from .parts import ColumnParts, NumberRows
 from .tree_parts import TreeParts

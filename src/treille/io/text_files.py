@@ -2,16 +2,28 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import brackets, fasta, fastq, jsonl, lines, table
+from . import brackets, fasta, jsonl, table
 from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request, block_ids
-from .fields import IDS, LABELS, TEXTS, Fields, Record, Records, choose, first_of, listed, split_label
-from .labels import Found, label_text
+from .fields import (
+    IDS,
+    LABELS,
+    TEXTS,
+    Fields,
+    Found,
+    Record,
+    Records,
+    choose,
+    first_of,
+    label_text,
+    listed,
+    split_label,
+)
 from .parameters import to_float
 from .parts import ColumnParts
 from .trees import looks_like_tree
@@ -46,10 +58,6 @@ class Collected:
     has_ids: bool | None = None
     has_trees: bool | None = None
     is_labelled: bool | None = None
-
-    def next(self) -> "Collected":
-        """An empty collection for the records that follow these, with the same fields."""
-        return replace(self, texts=[], found=[], ids=[])
 
     def choose(self, first: Record, request: Request) -> None:
         """Chooses the fields among the fields of one record."""
@@ -86,9 +94,15 @@ def guess_content(line: str, text: str | None) -> str:
 
 
 def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
-    """The texts of a file, and their labels."""
-    rows, label_place = read_records(stream, request)
-    return blocks_of(rows, request, limits, label_place)
+    """The texts of a file, and their labels.
+
+    In a file of lines, a tab separates label and text if the first line has one, otherwise a blank if labels are required.
+    """
+    head, stream = split_head(stream)
+    labelled = request.labelled if request.label is None else request.labelled is not False
+    between = None if labelled is False else "\t" if "\t" in head[-1] else " " if labelled else None
+    label_place = "label = first word of its line" if request.format == "lines" and between == " " else ""
+    return blocks_of(records(stream, request, between), request, limits, label_place)
 
 
 def blocks_of(
@@ -124,15 +138,6 @@ def collected(
 
 def _size(record: Record) -> int:
     return sum(len(value) for value in record[1].values() if isinstance(value, (str, list)))
-
-
-def read_records(stream: Iterator[str], request: Request) -> tuple[Records, str]:
-    """The records of a file, read when they are asked for, and where labels are, if not as usual in the format."""
-    head, stream = split_head(stream)
-    labelled = request.labelled if request.label is None else request.labelled is not False
-    between = lines.separator(head[-1], labelled)
-    rows = records(stream, request, between)
-    return rows, "label = first word of its line" if request.format == "lines" and between == " " else ""
 
 
 def examples_of(records: Collected, request: Request, label_place: str = "", title: str = "") -> Examples:
@@ -174,11 +179,12 @@ def _read_as(records: Collected, request: Request) -> tuple[Any, str]:
 
 def records(stream: Iterator[str], request: Request, between: str | None) -> Records:
     """The examples of a file as numbered records; `between` separates label and text in a file of lines."""
-    modules, text, label = {"jsonl": jsonl, "fasta": fasta, "fastq": fastq}, request.text or "", request.label or ""
-    if request.format in modules:
-        return modules[request.format].records(stream, request.source)
+    readers = {"jsonl": jsonl.records, "fasta": fasta.records, "fastq": fasta.fastq_records}
+    if request.format in readers:
+        return readers[request.format](stream, request.source)
     if request.format == "lines":
-        return lines.records(stream, request.source, between)
+        return _lines(stream, request.source, between)
+    text, label = request.text or "", request.label or ""
     # The number of a column does not make a header: the first row may hold it as a label.
     asked = {*text.split("+"), text, split_label(label)[0], label, *request.columns}
     known = HEADER_NAMES | {name.strip() for name in asked if name and not name.strip().isdecimal()}
@@ -187,12 +193,26 @@ def records(stream: Iterator[str], request: Request, between: str | None) -> Rec
     return table.records(stream, request.source, delimiter, known)
 
 
+def _lines(lines: Iterable[str], source: str, between: str | None) -> Records:
+    """One text per line. Blank lines are skipped; without labels, they are empty texts."""
+    for number, line in enumerate(lines, 1):
+        line = line.rstrip("\r\n")
+        if between is None:
+            yield number, {"text": line}
+        elif line.strip():
+            parts = line.split(None if between == " " else between, 1)
+            if len(parts) < 2:
+                what = "a tab" if between == "\t" else "a blank"
+                raise InputError(f"{source}, line {number}: found {line[:40]!r}, expected a label, {what} and a text")
+            yield number, {"label": parts[0], "text": parts[1]}
+
+
 def collect(records: Records, request: Request, get: Get = Fields.text, like: Collected | None = None) -> Collected:
     """The text, label and id of every record; `get` takes the text from a record.
 
     The fields are chosen on the first record, or taken from earlier records `like` these.
     """
-    found = Collected() if like is None else like.next()
+    found = Collected() if like is None else replace(like, texts=[], found=[], ids=[])
     skip = request.skip_unlabelled
     get = Fields.values if request.columns else get
     if skip and found.fields is None:  # the first record may be one without a label

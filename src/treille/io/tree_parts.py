@@ -12,8 +12,7 @@ import numpy as np
 from treille import _core
 
 from .errors import InputError
-from .flat import joined_offsets, over_one_alphabet, running_sum, selected
-from .parts import PackedExamples
+from .parts import PackedExamples, joined_offsets, over_one_alphabet, running_sum, selection
 
 Nodes = tuple[Sequence[str], Sequence[int]]  # of one tree: the label of each, and its parent, -1 for the root
 
@@ -32,7 +31,7 @@ class TreeParts(PackedExamples):
         return len(self.offsets) - 1
 
     def take(self, rows: Sequence[int]) -> TreeParts:
-        nodes, offsets = selected(self.offsets, rows)
+        nodes, offsets = selection(self.offsets, rows)
         return TreeParts(self.labels[nodes], self.parents[nodes], offsets, self.alphabet)
 
     @classmethod
@@ -40,6 +39,12 @@ class TreeParts(PackedExamples):
         labels, alphabet = over_one_alphabet([(part.labels, part.alphabet) for part in each])
         offsets = joined_offsets(part.offsets for part in each)
         return cls(labels, np.concatenate([part.parents for part in each]), offsets, alphabet)
+
+    def renamed(self, codes: np.ndarray, names: Sequence[str]) -> TreeParts:
+        """The same trees with the labels ``names[codes]``, in which a name may occur twice or be used by no node."""
+        used, places = np.unique(codes, return_inverse=True)
+        labels, alphabet = over_one_alphabet([(places, [names[code] for code in used.tolist()])])
+        return TreeParts(labels, self.parents, self.offsets, alphabet)
 
     @property
     def volume(self) -> int:

@@ -8,17 +8,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-
 from . import brackets, conllu, newick, svmlight_tk
 from .blocks import Limits, runs, split_head, whole_lines
+from .documents import html_tree, xml_tree
 from .errors import InputError
 from .examples import Examples, Request
-from .fields import choose
-from .labels import Found
+from .fields import Found, choose
 from .open import COMPRESSED
 from .tree_parts import Nodes, TreeParts, pack
-from .xml_trees import html_tree, xml_tree
 
 T = TypeVar("T")
 
@@ -120,12 +117,7 @@ def without_root(trees: TreeParts) -> tuple[list[str], TreeParts]:
     labels = [trees.alphabet[code] for code in trees.labels[roots].tolist()]
     codes = trees.labels.copy()
     codes[roots] = len(trees.alphabet)
-    names = [*trees.alphabet, "ROOT"]
-    used = np.unique(codes)
-    alphabet = sorted({names[code] for code in used.tolist()})
-    position, places = {name: i for i, name in enumerate(alphabet)}, np.zeros(len(names), np.int32)
-    places[used] = [position[names[code]] for code in used.tolist()]
-    return labels, TreeParts(places[codes], trees.parents, trees.offsets, alphabet)
+    return labels, trees.renamed(codes, [*trees.alphabet, "ROOT"])
 
 
 def documents(folder: str | os.PathLike[str]) -> list[Path]:
@@ -156,23 +148,21 @@ def _brackets(first: str, lines: Iterator[str], request: Request, limits: Limits
     if "(" in first and "\t" not in first[: first.index("(")]:
         rows, names = ((line, None, tree) for line, tree in brackets.split_lines(lines)), ["text"]
     else:
-        rows, names = _labelled(lines, request.source), ["label", "text"]
+        rows = ((line, label.strip(), tree) for line, label, tree in _labelled(lines, request.source))
+        names = ["label", "text"]
 
-    def packed(trees: list[str], place: Callable[[int], str]) -> TreeParts:
-        return brackets.parse(trees, place=place)
-
-    return _blocks(rows, names, "text", packed, len, request, limits)
+    return _blocks(rows, names, "text", lambda trees, place: brackets.parse(trees, place=place), len, request, limits)
 
 
-def _labelled(lines: Iterable[str], source: str) -> Iterator[tuple[int, object, str]]:
-    """The line, the label and the tree of each line."""
+def _labelled(lines: Iterable[str], source: str) -> Iterator[tuple[int, str, str]]:
+    """The number, the label and the tree of each line."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             label, tab, tree = line.removesuffix("\n").partition("\t")
             if not tab:
                 found = line.removesuffix("\n")[:40]
                 raise InputError(f"{source}, line {number}: found {found!r}, expected a label, a tab and a tree")
-            yield number, label.strip(), tree
+            yield number, label, tree
 
 
 def _lines(found: Found, source: str) -> Callable[[int], str]:
@@ -193,11 +183,8 @@ def _newick(first: str, lines: Iterator[str], request: Request, limits: Limits |
 
 
 def _labelled_newick(lines: Iterable[str], source: str) -> Iterator[tuple[int, object, Nodes]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        label, _, rest = line.removesuffix("\n").partition("\t")
-        own = [tree for _, tree in newick.newick_trees(rest, source, number, len(label) + 2)]
+    for number, label, text in _labelled(lines, source):
+        own = [tree for _, tree in newick.newick_trees(text, source, number, len(label) + 2)]
         if len(own) != 1:
             raise InputError(f"{source}, line {number}: found {len(own)} trees, expected a label, a tab and one tree")
         yield number, label.strip(), own[0]

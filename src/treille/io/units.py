@@ -1,7 +1,5 @@
 """Units: how texts are split into symbols. Names of units are parsed and compared here, and nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -33,7 +31,7 @@ class TextUnit:
 
     @staticmethod
     @cache
-    def parse(name: str) -> TextUnit:
+    def parse(name: str) -> "TextUnit":
         """The unit that a user names."""
         base, *found = name.split("+")
         if base not in BASES:
@@ -52,7 +50,7 @@ class TextUnit:
 
     @staticmethod
     @cache
-    def of(name: str) -> TextUnit:
+    def of(name: str) -> "TextUnit":
         """The unit of a batch by the name in its attribute `unit`: a unit of texts, "token" or "integer"."""
         return TextUnit(name) if name in SPLIT else TextUnit.parse(name)
 
@@ -76,7 +74,7 @@ class TextUnit:
         """The text between symbols that are written one after the other."""
         return "" if self.base in ("char", "char_wb", "byte") else " "
 
-    def agrees(self, other: TextUnit) -> bool:
+    def agrees(self, other: "TextUnit") -> bool:
         """Whether symbols of the two can be equal. Token lists may hold the words of texts."""
         return self == other or {self.base, other.base} == {"word", "token"}
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from treille.data import Graphs
-from treille.data.alphabet import united
+from treille.data.base import united
 from treille.data.graphs import CoreArrays, Labels
 from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import CoreMap

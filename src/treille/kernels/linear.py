@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille.data import Vectors
-from treille.data.alphabet import align
+from treille.data.base import align
 from treille.data.vectors import MOST_COLUMNS
 from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
 from treille.features.feature_map import check_id

@@ -11,8 +11,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Lattices, Strings
-from treille.data.alphabet import united
-from treille.data.base import running_sum
+from treille.data.base import running_sum, united
 from treille.features import FeatureMap, FeatureStrings, LocatingMap, MergingMap, Occurrences, Rows, StringMap
 from treille.features.merging import alike
 from treille.io import stored

@@ -8,8 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille.data import Graphs
-from treille.data.alphabet import united
-from treille.data.base import running_sum
+from treille.data.base import running_sum, united
 from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids

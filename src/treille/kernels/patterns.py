@@ -12,7 +12,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Lattices
-from treille.data.alphabet import united
+from treille.data.base import united
 from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, MergingMap, Rows, StringMap
 from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored

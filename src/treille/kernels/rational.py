@@ -10,8 +10,7 @@ import numpy as np
 from treille import _core
 from treille.automata import Fst
 from treille.automata.validation import call_core
-from treille.data.alphabet import align
-from treille.data.base import selected
+from treille.data.base import align, selection
 from treille.data.lattices import as_lattices
 from treille.features import (
     Contributions,
@@ -166,7 +165,7 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
         labels, offsets = self.features.strings()
         if ids is None:
             return labels, offsets
-        places, ends = selected(offsets, ids)
+        places, ends = selection(offsets, ids)
         return np.ascontiguousarray(labels[places]), ends
 
     def transform(self, batch: Sequences, n_jobs: int | None = None) -> Rows:

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 
 from treille import _core
 from treille.data import Trees
-from treille.data.alphabet import united
-from treille.data.base import running_sum
+from treille.data.base import running_sum, united
 from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import Records, alike, merge_records

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Lattices, Strings, Texts
-from treille.data.alphabet import align, codes_of
+from treille.data.base import align, codes_of
 from treille.features import Contributions, ExplainingMap, Rows
 from treille.features.feature_map import CoreMap
 from treille.features.merging import different

@@ -4,7 +4,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Strings
-from treille.data.alphabet import align
+from treille.data.base import align
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole

@@ -8,8 +8,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Trees
-from treille.data.alphabet import united
-from treille.data.base import running_sum
+from treille.data.base import running_sum, united
 from treille.data.tree import spell
 from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import CoreMap

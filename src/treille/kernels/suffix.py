@@ -8,8 +8,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Strings
-from treille.data.alphabet import align
-from treille.data.base import readable_size
+from treille.data.base import align, readable_size
 from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs

@@ -11,8 +11,8 @@ from treille.features import FeatureMap, FeatureStrings, StringMap
 from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.limits import Budget
 from treille.io.machine import EPSILON, MachineParts
+from treille.io.open import Budget
 from treille.kernels import Kernel
 from treille.kernels.additive import part_of
 

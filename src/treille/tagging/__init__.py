@@ -8,8 +8,17 @@ from treille.tagging.files import (
     stream_sentences,
     write_sentences,
 )
-from treille.tagging.schemes import SCHEMES, allowed_transitions, chunks, convert, detect_scheme, is_chunk_tag, repair
-from treille.tagging.scores import ChunkScores, chunk_scores
+from treille.tagging.schemes import (
+    SCHEMES,
+    ChunkScores,
+    allowed_transitions,
+    chunk_scores,
+    chunks,
+    convert,
+    detect_scheme,
+    is_chunk_tag,
+    repair,
+)
 from treille.tagging.sentences import Column, Sentences
 from treille.tagging.templates import Template, default_templates, read_templates
 from treille.tagging.token_features import TokenFeatures, TokenRows

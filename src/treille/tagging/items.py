@@ -1,14 +1,13 @@
 """Features of tokens that a function of the user's made: lists, sets or dicts for each token."""
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from treille.data.alphabet import codes_of
-from treille.data.base import running_sum
+from treille.data.base import codes_of, running_sum
 from treille.io.errors import InputError
 
 
@@ -40,7 +39,8 @@ def items_of(tokens: list[Any], offsets: np.ndarray) -> Items:
         names = {}
     ends = running_sum(list(map(len, lists)))
     if not all(isinstance(name, str) for name in names) or (ends[-1] and not names):
-        _refuse(tokens, lists, offsets)
+        i, value = next((i, value) for i, each in enumerate(lists) for value in each if not isinstance(value, str))
+        raise InputError(f"{place(offsets, i)}: {explain(value)}")
     codes = np.fromiter(map(names.__getitem__, chain.from_iterable(lists)), np.int32, int(ends[-1]))
     return Items(codes, ends, list(names))
 
@@ -80,9 +80,3 @@ def place(offsets: np.ndarray, token: int) -> str:
     """Sentence and position of a token."""
     sentence = int(np.searchsorted(offsets, token, side="right")) - 1
     return f"sentence {sentence}, token {token - int(offsets[sentence])}"
-
-
-def _refuse(tokens: list[Any], lists: Iterable[Iterable[Any]], offsets: np.ndarray) -> None:
-    found: Iterator[tuple[int, Any]] = ((i, v) for i, each in enumerate(lists) for v in each if not isinstance(v, str))
-    for i, value in found:
-        raise InputError(f"{place(offsets, i)}: {explain(value)}")

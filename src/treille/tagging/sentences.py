@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treille.data.alphabet import codes_of
-from treille.data.base import FlatBatch, Summary, as_index, running_sum, selected
+from treille.data.base import FlatBatch, Summary, as_index, codes_of, running_sum, selection
 from treille.data.format import clipped, count
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.flat import joined_offsets, over_one_alphabet
+from treille.io.parts import joined_offsets, over_one_alphabet
 from treille.registry import register
 from treille.tagging.items import Items, items_of, place
 
@@ -160,11 +159,11 @@ class Sentences(FlatBatch):
         key = as_index(key, len(self))
         if isinstance(key, int):
             return self[key : key + 1].tokens()
-        places, offsets = selected(self.offsets, key)
+        places, offsets = selection(self.offsets, key)
         columns = tuple(Column(np.ascontiguousarray(codes[places]), values) for codes, values in self.columns)
         items = self.items
         if items is not None:
-            inside, ends = selected(items.offsets, places)
+            inside, ends = selection(items.offsets, places)
             items = Items(np.ascontiguousarray(items.codes[inside]), ends, items.names)
         origin = self.origin and self.origin.select(places)
         return Sentences._made(columns, offsets, items, origin)
@@ -339,40 +338,27 @@ def _columns(tokens: list[Any], offsets: np.ndarray) -> tuple[Column, ...]:
         columns: list[Any] = [tokens]
     else:
         if not all(issubclass(kind, (tuple, list)) for kind in kinds):
-            _refuse_tokens(tokens, offsets)
+            kind = str if isinstance(tokens[0], str) else (tuple, list)
+            i = next((i for i, token in enumerate(tokens) if not isinstance(token, kind)), 0)
+            like = "" if i == 0 else f", like the tokens before it ({str(tokens[0])[:40]!r})"
+            expected = "a str" if kind is str else "a str, or a tuple of str (word, part of speech, ...)"
+            raise InputError(
+                f"{place(offsets, i)} is {type(tokens[i]).__name__} ({str(tokens[i])[:40]!r}), expected {expected}{like}"
+            )
         widths = set(map(len, tokens))
         if len(widths) > 1 or 0 in widths:
-            _refuse_widths(tokens, offsets)
+            i = next(i for i, token in enumerate(tokens) if len(token) != len(tokens[0]) or not token)
+            like = f"{len(tokens[0])} like the tokens before it (lists of features: Sentences.of_features)"
+            expected = like if i else "at least one"
+            raise InputError(f"{place(offsets, i)} has {count(len(tokens[i]), 'column')}, expected {expected}")
         columns = list(zip(*tokens, strict=True))
     try:
         coded_columns = tuple(map(coded, columns))
     except TypeError:  # a value that cannot be hashed
         coded_columns = ()
     if not coded_columns or not all(isinstance(value, str) for column in coded_columns for value in column.values):
-        _refuse_values(columns, offsets)
+        each = ((j, i, value) for j, column in enumerate(columns) for i, value in enumerate(column))
+        j, i, value = next(one for one in each if not isinstance(one[2], str))
+        where = place(offsets, i) + f", column {j}" * (len(columns) > 1)
+        raise InputError(f"{where} is {type(value).__name__} ({str(value)[:40]!r}), expected str")
     return coded_columns
-
-
-def _refuse_tokens(tokens: list[Any], offsets: np.ndarray) -> None:
-    kind = str if isinstance(tokens[0], str) else (tuple, list)
-    i = next((i for i, token in enumerate(tokens) if not isinstance(token, kind)), 0)
-    like = "" if i == 0 else f", like the tokens before it ({str(tokens[0])[:40]!r})"
-    expected = "a str" if kind is str else "a str, or a tuple of str (word, part of speech, ...)"
-    raise InputError(
-        f"{place(offsets, i)} is {type(tokens[i]).__name__} ({str(tokens[i])[:40]!r}), expected {expected}{like}"
-    )
-
-
-def _refuse_widths(tokens: list[Any], offsets: np.ndarray) -> None:
-    i = next(i for i, token in enumerate(tokens) if len(token) != len(tokens[0]) or not token)
-    like = f"{len(tokens[0])} like the tokens before it (lists of features: Sentences.of_features)"
-    expected = like if i else "at least one"
-    raise InputError(f"{place(offsets, i)} has {count(len(tokens[i]), 'column')}, expected {expected}")
-
-
-def _refuse_values(columns: list[Sequence[Any]], offsets: np.ndarray) -> None:
-    for j, column in enumerate(columns):
-        for i, value in enumerate(column):
-            if not isinstance(value, str):
-                where = f"{place(offsets, i)}, column {j}" if len(columns) > 1 else place(offsets, i)
-                raise InputError(f"{where} is {type(value).__name__} ({str(value)[:40]!r}), expected str")

@@ -1,4 +1,4 @@
-"""Templates: which features a token has.
+"""Templates: which features a token has, and the attributes of words that they read.
 
 A template is one or more atoms joined by ``|``, each the value of an attribute some tokens away from the token::
 
@@ -10,23 +10,105 @@ A template is one or more atoms joined by ``|``, each the value of an attribute 
     items                                              the features that the tokens were given with
     bias                                               one feature that every token has
 
-Offsets count in the order of the text. Values outside of the sentence are ``_B-1``, ``_B-2``, ... before it and ``_B+1``, ... after
-it.
+Attributes are computed once for each distinct word, with Python's Unicode rules. Offsets count in the order of the text. Values
+outside of the sentence are ``_B-1``, ``_B-2``, ... before it and ``_B+1``, ... after it.
 """
-
-from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from treille.data.format import count
 from treille.io.errors import InputError
 from treille.io.open import open_text, source_name
-from treille.tagging.attributes import NAME
+
+RUNS = re.compile(r"(.)\1+", re.DOTALL)
+NAME = re.compile(r"(prefix|suffix)([1-9]\d?)|lower|shape|shortshape|ortho")
+
+
+class _Shapes(dict[int, str]):
+    """For `str.translate`: X for upper case, x for other letters, d for digits, anything else unchanged."""
+
+    def __missing__(self, point: int) -> str:
+        c = chr(point)
+        self[point] = "X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c
+        return self[point]
+
+
+_shapes = _Shapes()
+
+
+def shape(word: str) -> str:
+    """The classes of the characters of a word.
+
+    >>> shape("McDonald's"), shape("1999-05")
+    ("XxXxxxxx'x", 'dddd-dd')
+    """
+    return word.translate(_shapes)
+
+
+def short_shape(word: str) -> str:
+    """The shape of a word with runs of a class shortened to one.
+
+    >>> short_shape("McDonald's"), short_shape("1999-05")
+    ("XxXx'x", 'd-d')
+    """
+    return RUNS.sub(r"\1", shape(word))
+
+
+def orthographic(word: str) -> str:
+    """The orthographic class of a word: its case, and whether it has digits, hyphens, or nothing but punctuation.
+
+    >>> [orthographic(word) for word in ("dog", "Dog", "IBM", "iPod", "vis-a-vis", "1990s", "3.5", "%")]
+    ['lower', 'title', 'upper', 'mixed', 'lower+hyphen', 'lower+digit', 'number', 'punctuation']
+    """
+    return _class_of_shape(word.translate(_shapes))
+
+
+@lru_cache(1 << 16)
+def _class_of_shape(form: str) -> str:
+    letters = [c for c in form if c in "Xx"]
+    if not letters and "d" not in form:
+        return "punctuation"
+    flags = ["number"]
+    if letters:
+        capitals = letters.count("X")
+        title = capitals == 1 and letters[0] == "X"
+        flags = ["lower" if not capitals else "title" if title else "upper" if capitals == len(letters) else "mixed"]
+        flags += ["digit"] * ("d" in form)
+    return "+".join(flags + ["hyphen"] * ("-" in form))
+
+
+def derived(name: str, words: Sequence[str]) -> Sequence[str | None]:
+    """An attribute of words, None where they have none; the empty name is the word itself.
+
+    >>> derived("suffix3", ["sing", "be"]), derived("", ["be"])
+    (['ing', None], ['be'])
+    """
+    if not name:
+        return words
+    affix = NAME.fullmatch(name)
+    if affix is None:
+        raise KeyError(name)
+    n = int(affix[2] or 0)
+    if affix[1] == "prefix":
+        return [word[:n] if len(word) >= n else None for word in words]
+    if affix[1] == "suffix":
+        return [word[-n:] if len(word) >= n else None for word in words]
+    return list(map(DERIVE[name], words))
+
+
+DERIVE: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "shape": shape,
+    "shortshape": short_shape,
+    "ortho": orthographic,
+}
+
 
 REACH = 32  # the largest offset, as in the core
 COLUMNS = ("word", "pos")
@@ -69,14 +151,14 @@ class Template:
     place: str = field(default="", compare=False, repr=False)  # where it was read, for messages
 
     @classmethod
-    def parse(cls, text: str, place: str = "") -> Template:
+    def parse(cls, text: str, place: str = "") -> "Template":
         """The template of a text."""
         if text.strip() in ("items", "bias"):
             return cls((Atom(ITEMS, "", 0),) if text.strip() == "items" else (), place)
         return cls._of((_atom(part.strip(), text, place) for part in text.split("|")), place)
 
     @classmethod
-    def _of(cls, atoms: Iterable[Atom], place: str) -> Template:
+    def _of(cls, atoms: Iterable[Atom], place: str) -> "Template":
         return cls(tuple(sorted(dict.fromkeys(atoms), key=lambda atom: atom.column == TAG)), place)
 
     @property

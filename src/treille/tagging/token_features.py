@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data.alphabet import align, codes_of
+from treille.data.base import align, codes_of
 from treille.data.format import count
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole, effective_n_jobs
-from treille.tagging.attributes import derived
+from treille.io.parameters import check_choice, check_whole, effective_n_jobs
 from treille.tagging.sentences import Column, Sentences, check_lengths, one_column
-from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates
+from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates, derived
 
 DIRECTIONS = ("forward", "backward")
 NO_CODES, NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
@@ -45,6 +46,7 @@ class TokenRows(NamedTuple):
         return sp.csr_matrix((np.ones(len(self.ids)), self.ids, self.indptr), (len(self.indptr) - 1, self.n_features))
 
 
+@dataclass(eq=False, repr=False)
 class TokenFeatures:
     """Features with their ids: the values of templates that occur often enough in training sentences.
 
@@ -58,29 +60,31 @@ class TokenFeatures:
     ['suffix2[0]=ng']
     """
 
-    def __init__(
-        self,
-        templates: Sequence[Template],
-        values: Sequence[Sequence[str]],
-        items: Sequence[str],
-        tags: Sequence[str],
-        direction: str,
-        feature_templates: np.ndarray,
-        feature_codes: np.ndarray,
-    ):
-        self.templates, self.tags, self.direction = list(templates), list(tags), direction
-        self.attributes = attributes_of(templates)
-        self.values, self.items = [list(each) for each in values], list(items)
-        self.feature_templates, self.feature_codes = feature_templates, feature_codes
-        sizes = [len(each) for each in self.values]
-        counts = sizes, len(self.items), len(self.tags)
-        backward, features = direction == "backward", (feature_templates, feature_codes)
-        self.core = _core.TokenFeatures(_atoms(self.templates), *counts, backward, *features)
-        self._codes = [codes_of(each) for each in self.values]
-        self._item_codes = codes_of(self.items)
+    templates: list[Template]
+    values: list[list[str]]  # of each attribute
+    items: list[str]
+    tags: list[str]
+    direction: str
+    feature_templates: np.ndarray
+    feature_codes: np.ndarray
+
+    def __post_init__(self) -> None:
+        self.attributes = attributes_of(self.templates)
         self.reads_items = any(map(_reads_items, self.templates))
-        widths = np.array([len(template.atoms) for template in self.templates], np.int64)[feature_templates]
+        widths = np.array([len(template.atoms) for template in self.templates], np.int64)[self.feature_templates]
         self._starts = np.cumsum(widths) - widths
+
+    @cached_property
+    def core(self) -> _core.TokenFeatures:
+        """The features as the core looks them up."""
+        counts = [len(each) for each in self.values], len(self.items), len(self.tags)
+        features = self.feature_templates, self.feature_codes
+        return _core.TokenFeatures(_atoms(self.templates), *counts, self.direction == "backward", *features)
+
+    @cached_property
+    def _codes(self) -> list[dict[Any, int]]:
+        """The codes of the values of each attribute, and those of the items."""
+        return list(map(codes_of, [*self.values, self.items]))
 
     @classmethod
     def fit(
@@ -106,8 +110,7 @@ class TokenFeatures:
             Sentences are tagged from left to right, or from right to left.
         """
         check_whole("min_count", min_count)
-        if direction not in DIRECTIONS:
-            raise InputError(f"direction is {direction!r}, expected one of {', '.join(map(repr, DIRECTIONS))}")
+        check_choice("direction", direction, *DIRECTIONS)
         sentences, gold = Sentences(sentences), one_column(tags, "tag")
         found = as_templates(templates, len(sentences.columns), sentences.items is not None)
         names = sorted({gold.columns[0].values[c] for c in np.unique(gold.columns[0].codes)})
@@ -125,12 +128,11 @@ class TokenFeatures:
         feature_templates, feature_codes = _core.count_token_features(
             _atoms(found), batch, codes, len(names), backward, sizes, len(item_names), min_count
         )
-        features = _pruned(found, values, item_names, names, direction, feature_templates, feature_codes)
+        features = cls(found, values, item_names, names, direction, feature_templates, feature_codes)._pruned()
         return features, features.transform_tagged(sentences, gold, n_jobs)
 
     def __reduce__(self) -> Any:
-        given = (self.templates, self.values, self.items, self.tags, self.direction)
-        return TokenFeatures, (*given, self.feature_templates, self.feature_codes)
+        return TokenFeatures, tuple(getattr(self, each.name) for each in fields(self))
 
     @property
     def n_features(self) -> int:
@@ -170,10 +172,10 @@ class TokenFeatures:
         columns += [Column(NO_CODES, [])] * (self.n_columns - len(columns))  # without tokens, their columns are unknown
         maps = [
             np.array([codes.get(value, -1) for value in derived(name, columns[column].values)], np.int32)
-            for (column, name), codes in zip(self.attributes, self._codes, strict=True)
+            for (column, name), codes in zip(self.attributes, self._codes[:-1], strict=True)
         ]
         names = sentences.items.names if sentences.items else []
-        return _batch(sentences, columns, self.attributes, maps, align(names, self._item_codes, unknown=-1))
+        return _batch(sentences, columns, self.attributes, maps, align(names, self._codes[-1], unknown=-1))
 
     def name(self, id: int) -> str:
         """The readable name of a feature, such as ``suffix3[0]=ing``."""
@@ -197,8 +199,26 @@ class TokenFeatures:
         kept = np.zeros(self.n_features, bool)
         kept[ids] = True
         codes = self.feature_codes[np.repeat(kept, widths)]
-        given = (self.templates, self.values, self.items, self.tags, self.direction)
-        return _pruned(*given, self.feature_templates[kept], codes)
+        return replace(self, feature_templates=self.feature_templates[kept], feature_codes=codes)._pruned()
+
+    def _pruned(self) -> TokenFeatures:
+        """The same features without the values that none of them has."""
+        places, codes = self.feature_templates, np.array(self.feature_codes, np.int32)
+        at: list[list[np.ndarray]] = [[] for _ in [*self.values, self.items]]  # where the codes of an attribute are
+        for t, template in enumerate(self.templates):
+            own = self._starts[places == t]
+            for k, atom in enumerate(template.atoms):
+                if atom.column != TAG:
+                    place = -1 if atom.column == ITEMS else self.attributes.index((atom.column, atom.attribute))
+                    at[place].append(own + k)
+        kept: list[list[str]] = []
+        for values, lists in zip([*self.values, self.items], at, strict=True):
+            where = np.concatenate(lists) if lists else NO_OFFSETS
+            where = where[codes[where] >= 0]
+            used, inverse = np.unique(codes[where], return_inverse=True)
+            codes[where] = inverse
+            kept.append([values[c] for c in used.tolist()])
+        return replace(self, values=kept[:-1], items=kept[-1], feature_codes=codes)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The content of a model file: JSON values, and arrays. `load` is the inverse."""
@@ -227,9 +247,11 @@ class TokenFeatures:
         codes = stored.array(arrays, "feature_codes", np.int32)
         items, tags = stored.names(spec, "items"), stored.names(spec, "tags")
         try:
-            return cls(templates, values, items, tags, direction, places, codes)
+            features = cls(templates, values, items, tags, direction, places, codes)
+            assert features.core is not None  # which refuses features that do not fit together
         except (ValueError, IndexError) as error:
             raise InputError(f"the features of the tokens in the file are damaged: {error}") from None
+        return features
 
 
 def attributes_of(templates: Sequence[Template]) -> list[tuple[int, str]]:
@@ -278,35 +300,6 @@ def _tag_codes(tags: Sentences, sentences: Sentences | None, names: Sequence[str
         tag = column.values[column.codes[token]]
         raise InputError(f"{tags.place(int(token))}: the tag {tag!r} does not occur in the training sentences")
     return codes
-
-
-def _pruned(
-    templates: Sequence[Template],
-    values: Sequence[Sequence[str]],
-    items: Sequence[str],
-    tags: Sequence[str],
-    direction: str,
-    places: np.ndarray,
-    codes: np.ndarray,
-) -> TokenFeatures:
-    """Features without the values that none of them has."""
-    number = {attribute: i for i, attribute in enumerate(attributes_of(templates))}
-    widths = np.array([len(template.atoms) for template in templates], np.int64)[places]
-    starts, codes = np.cumsum(widths) - widths, np.array(codes, np.int32)
-    at: list[list[np.ndarray]] = [[] for _ in [*values, items]]  # where the codes of an attribute are
-    for t, template in enumerate(templates):
-        own = starts[places == t]
-        for k, atom in enumerate(template.atoms):
-            if atom.column != TAG:
-                at[-1 if atom.column == ITEMS else number[atom.column, atom.attribute]].append(own + k)
-    kept: list[list[str]] = []
-    for own_values, lists in zip([*values, items], at, strict=True):
-        where = np.concatenate(lists) if lists else NO_OFFSETS
-        where = where[codes[where] >= 0]
-        used, inverse = np.unique(codes[where], return_inverse=True)
-        codes[where] = inverse
-        kept.append([own_values[c] for c in used.tolist()])
-    return TokenFeatures(templates, kept[:-1], kept[-1], tags, direction, places, codes)
 
 
 def _reads_items(template: Template) -> bool:

@@ -1,23 +1,26 @@
-"""OpenFst's binary files of type `vector` with arcs `standard`, `log` or `log64`, symbol tables inside included.
+"""OpenFst's files, one machine per file: binary ones of type `vector` with arcs `standard`, `log` or `log64`, and text.
 
-All numbers are little-endian. A header (magic number, type of machine, type of arc, version, flags, properties, start, states,
-arcs), the symbol tables if the flags say so, then for each state its final weight, its number of arcs, and the arcs.
+Binary: all numbers are little-endian. A header (magic number, type of machine, type of arc, version, flags, properties, start,
+states, arcs), the symbol tables if the flags say so, then for each state its final weight, its number of arcs, and the arcs.
+
+Text: `source target input output [weight]` for an arc, `source target label [weight]` for an arc of an acceptor, and
+`state [weight]` for a final state. The first state is the start; the default weight is the semiring's one.
 """
-
-from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from io import BufferedReader, BytesIO
+from math import isnan
 from typing import Any
 
 import numpy as np
 
 from .errors import InputError
 from .machine import EPSILON, MachineParts
-from .symbols import symbol_list, without_gaps
-from .weights import as_kind
+from .parameters import to_float
+from .symbols import ArcLines, coded, columns, machine_lines, number, symbol_list, without_gaps, written_sides
+from .weights import ONE, as_kind
 
 MAGIC, SYMBOLS_MAGIC = 2125659606, 2125658996
 VERSION = 2
@@ -33,10 +36,57 @@ def looks_like_openfst(head: bytes) -> bool:
     return head[:4] == struct.pack("<i", MAGIC)
 
 
-def parse(data: bytes, source: str) -> MachineParts:
+class Bytes:
+    """A reader of the bytes of a stream; if they end too early, the message says what was expected."""
+
+    def __init__(self, stream: Any, source: str):
+        self._stream, self.source, self.place = BufferedReader(stream), source, 0  # the number of bytes that were taken
+
+    def at_end(self) -> bool:
+        return not self._stream.peek(1)
+
+    def take(self, size: int, what: str) -> bytes:
+        data = self._stream.read(min(max(size, 0), CHUNK))
+        while len(data) < size and (more := self._stream.read(min(size - len(data), CHUNK))):
+            data += more
+        if len(data) != size:
+            raise InputError(
+                f"{self.source}: ends after {self.place + len(data):,} bytes, expected {what} at byte"
+                f" {self.place:,}: the file is truncated or damaged; fetch it again"
+            )
+        self.place += size
+        return data
+
+    def until(self, end: bytes, what: str) -> bytes:
+        """The bytes before the next `end`, a single byte, which is passed."""
+        return b"".join(iter(lambda: self.take(1, what), end))
+
+    def number(self, form: str, what: str) -> Any:
+        return struct.unpack(form, self.take(struct.calcsize(form), what))[0]
+
+    def pair(self, form: str, what: str) -> tuple[Any, Any]:
+        first, second = struct.unpack(form, self.take(struct.calcsize(form), what))
+        return first, second
+
+    def string(self, what: str) -> str:
+        return self.take(int(self.number("<i", what)), what).decode("utf-8", "replace")
+
+    def symbols(self) -> list[str]:
+        if self.number("<i", "a symbol table") != SYMBOLS_MAGIC:
+            raise InputError(f"{self.source}: found no symbol table at byte {self.place - 4:,}, where one is announced")
+        self.string("the name of a symbol table")
+        _, size = self.number("<q", "a symbol table"), self.number("<q", "a symbol table")
+        pairs = []
+        for i in range(size):
+            symbol = self.string(f"symbol {i} of {size}")
+            pairs.append((symbol, self.number("<q", f"symbol {i} of {size}")))
+        return symbol_list(pairs, self.source)
+
+
+def parse_binary(data: bytes, source: str) -> MachineParts:
     """The machine of a file; the type of its arcs defines the semiring.
 
-    >>> parse(format_machine(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), "a.fst").weights.tolist()
+    >>> parse_binary(format_binary(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), "a.fst").weights.tolist()
     [0.5]
     """
     bytes_ = Bytes(BytesIO(data), source)
@@ -89,7 +139,7 @@ def header(bytes_: Bytes, arc_types: Collection[str]) -> tuple[str, int, int, li
     return arc_type, start, n_states, [bytes_.symbols() if flags & flag else None for flag in (HAS_INPUT, HAS_OUTPUT)]
 
 
-def format_machine(parts: MachineParts, arc_type: str | None = None) -> bytes:
+def format_binary(parts: MachineParts, arc_type: str | None = None) -> bytes:
     """The bytes of a file. By default `standard` arcs for the tropical semiring, otherwise `log64`: costs of positive weights."""
     if arc_type is None:
         arc_type = "standard" if parts.semiring == "tropical" else "log64"
@@ -155,48 +205,57 @@ def _symbol_bytes(symbols: Sequence[str]) -> bytes:
     return head + b"".join(_string(symbol) + struct.pack("<q", label) for symbol, label in named)
 
 
-class Bytes:
-    """A reader of the bytes of a stream; if they end too early, the message says what was expected."""
+def parse_text(
+    text: str,
+    source: str,
+    semiring: str,
+    isymbols: Sequence[str] | None = None,
+    osymbols: Sequence[str] | None = None,
+    acceptor: bool | None = None,
+) -> MachineParts:
+    """The machine of a text, with weights in `semiring`, not converted.
 
-    def __init__(self, stream: Any, source: str):
-        self._stream, self.source, self.place = BufferedReader(stream), source, 0  # the number of bytes that were taken
+    Lines of four columns are arcs of a transducer without weights; of an acceptor with weights, if `acceptor`, or if
+    other arcs have three columns, or if all fourth columns are decimal numbers such as 0.5.
 
-    def at_end(self) -> bool:
-        return not self._stream.peek(1)
-
-    def take(self, size: int, what: str) -> bytes:
-        data = self._stream.read(min(max(size, 0), CHUNK))
-        while len(data) < size and (more := self._stream.read(min(size - len(data), CHUNK))):
-            data += more
-        if len(data) != size:
+    >>> parts = parse_text("0 1 a b 0.5\\n1 2.0\\n", "a.txt", "real")
+    >>> parts.weights.tolist(), parts.final_weights.tolist(), parts.input_symbols
+    ([0.5], [2.0], ['<eps>', 'a'])
+    """
+    rows = [(line, row) for line, row in enumerate(map(columns, text.split("\n")), 1) if row]
+    if acceptor is None:
+        acceptor = _is_acceptor([row for _, row in rows])
+    width, one, lines = 3 if acceptor else 4, ONE[semiring], ArcLines(source, "")
+    for line, row in rows:
+        place = lines.place(line)
+        weight = number(row[-1], place) if len(row) in (2, width + 1) else one
+        if len(row) <= 2:
+            lines.final(line, row[0], weight)
+        elif len(row) in (width, width + 1):
+            lines.arc(line, row[0], row[1], row[2], row[2] if acceptor else row[3], weight)
+        else:
+            kind = "an acceptor" if acceptor else "a transducer"
             raise InputError(
-                f"{self.source}: ends after {self.place + len(data):,} bytes, expected {what} at byte"
-                f" {self.place:,}: the file is truncated or damaged; fetch it again"
+                f"{place}: found {len(row)} columns, expected {width} or {width + 1} for an arc of {kind}, 1 or 2 else"
             )
-        self.place += size
-        return data
+    if acceptor:
+        (labels,), symbols = coded([lines], "inputs", isymbols)
+        return lines.parts([labels] * 2, [symbols] * 2, semiring)
+    (inputs,), input_symbols = coded([lines], "inputs", isymbols)
+    (outputs,), output_symbols = coded([lines], "outputs", osymbols)
+    return lines.parts((inputs, outputs), (input_symbols, output_symbols), semiring)
 
-    def until(self, end: bytes, what: str) -> bytes:
-        """The bytes before the next `end`, a single byte, which is passed."""
-        return b"".join(iter(lambda: self.take(1, what), end))
 
-    def number(self, form: str, what: str) -> Any:
-        return struct.unpack(form, self.take(struct.calcsize(form), what))[0]
+def _is_acceptor(rows: Sequence[Sequence[str]]) -> bool:
+    widths = {len(row) for row in rows}
+    fourth = [row[3] for row in rows if len(row) == 4]
+    decimal = bool(fourth) and not any(text.isdecimal() or isnan(to_float(text)) for text in fourth)
+    return 5 not in widths and (3 in widths or decimal)
 
-    def pair(self, form: str, what: str) -> tuple[Any, Any]:
-        first, second = struct.unpack(form, self.take(struct.calcsize(form), what))
-        return first, second
 
-    def string(self, what: str) -> str:
-        return self.take(int(self.number("<i", what)), what).decode("utf-8", "replace")
-
-    def symbols(self) -> list[str]:
-        if self.number("<i", "a symbol table") != SYMBOLS_MAGIC:
-            raise InputError(f"{self.source}: found no symbol table at byte {self.place - 4:,}, where one is announced")
-        self.string("the name of a symbol table")
-        _, size = self.number("<q", "a symbol table"), self.number("<q", "a symbol table")
-        pairs = []
-        for i in range(size):
-            symbol = self.string(f"symbol {i} of {size}")
-            pairs.append((symbol, self.number("<q", f"symbol {i} of {size}")))
-        return symbol_list(pairs, self.source)
+def format_text(parts: MachineParts, kind: str | None = None) -> str:
+    """The text of a machine, always with five columns; with its own weights, or converted to a kind."""
+    if kind is not None:
+        parts = as_kind(parts, kind)
+    lines = machine_lines(parts, written_sides(parts), parts.weights.tolist(), parts.final_weights.tolist())
+    return "".join(f"{line}\n" for line in lines)
