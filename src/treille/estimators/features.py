@@ -1,7 +1,5 @@
 """A kernel's explicit features as a scikit-learn transformer."""
 
-from __future__ import annotations
-
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -62,7 +60,7 @@ class Features(TransformerMixin, BaseEstimator):
         self.kernel = kernel
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Features:
+    def fit(self, X: Any, y: Any = None) -> "Features":
         """Determines the features of X; `transform` uses exactly these. Only weights by labels, `weighted("nb")`, use y."""
         if isinstance(X, Parts):
             self._fit_parts(X)

@@ -1,7 +1,5 @@
 """Sequence tagging by classification of tokens."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import KW_ONLY, dataclass
@@ -110,7 +108,7 @@ class Tagger(TrainingParameters, Model):
     multiclass: str = "rest"
     random_state: int = 0
 
-    def fit(self, X: Any, y: Any) -> Tagger:
+    def fit(self, X: Any, y: Any) -> "Tagger":
         """Trains on sentences X with tags y, a list of tags for each sentence."""
         require_memory(X, self, "pass sentences as lists", "fit it on some of them")
         self.check_parameters()

@@ -1,7 +1,5 @@
 """A Dask cluster as treille uses it: its client, the versions on its workers, sums over tasks in a tree, and rows on workers."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence

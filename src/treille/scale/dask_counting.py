@@ -1,7 +1,5 @@
 """The features of parts on a Dask cluster: each worker counts those of its parts, and maps are merged in a tree."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

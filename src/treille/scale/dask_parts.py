@@ -1,7 +1,5 @@
 """Dask collections as parts: bags, series and data frames, arrays, lists of delayed objects, and files read by the workers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """The labels, targets and weights of parts, collected in a few bytes per example."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

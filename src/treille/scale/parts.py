@@ -1,7 +1,5 @@
 """A data set in parts that are read one after another, so that it need not fit in memory."""
 
-from __future__ import annotations
-
 import glob
 import os
 import sys
@@ -118,7 +116,7 @@ class Parts:
         checkpoint: PathLike | None = None,
         min_count: int = 1,
         **options: Any,
-    ) -> Parts:
+    ) -> "Parts":
         """The examples of files, a few at a time.
 
         Parameters
@@ -164,7 +162,7 @@ class Parts:
         checkpoint: PathLike | None = None,
         min_count: int = 1,
         **options: Any,
-    ) -> Parts:
+    ) -> "Parts":
         """Files that the workers of a Dask cluster read, each of them one part.
 
         Parameters
@@ -195,7 +193,7 @@ class Parts:
         scratch: PathLike | None = None,
         checkpoint: PathLike | None = None,
         min_count: int = 1,
-    ) -> Parts:
+    ) -> "Parts":
         """Parts that an iterable yields: pairs (X, y), triples (X, y, sample_weight), or X alone; other options as in `read`.
 
         Each part must fit in memory many times over, see `PER_CHARACTER`. With a checkpoint, the iterable must yield the same

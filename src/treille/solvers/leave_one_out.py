@@ -9,8 +9,6 @@ The residual of example i in the fit without it is r_i / (1 - h_i): exact, since
 O(m^3) once and O(n m) per alpha, where m is the smaller of the numbers of examples and of features.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

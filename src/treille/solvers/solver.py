@@ -1,7 +1,5 @@
 """The contract of solvers: what they declare, what they are called with, and the base class of the solvers of treille."""
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from collections.abc import Callable
@@ -84,7 +82,7 @@ class Run:
     start: np.ndarray | None
     poll: Poll
 
-    def of_problem(self, k: int) -> Run:
+    def of_problem(self, k: int) -> "Run":
         """The run that solves problem k alone, after those before it."""
         start = None if self.start is None else self.start[k : k + 1]
         return replace(self, seed=self.seed + k, start=start, poll=after(k, self.poll))

@@ -1,7 +1,5 @@
 """The cluster space: explicit features whose rows, labels and weights are in parts on the workers of a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

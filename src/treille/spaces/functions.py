@@ -1,7 +1,5 @@
 """What estimators learn: functions f_k(x) = <w_k, phi(x)> + b_k, stored as weights of features or coefficients of examples."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -34,7 +32,7 @@ class DecisionFunctions(ABC):
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """One row per example, one column per function."""
 
-    def shifted(self, amount: np.ndarray) -> DecisionFunctions:
+    def shifted(self, amount: np.ndarray) -> "DecisionFunctions":
         """The same functions plus a constant each."""
         return replace(self, intercept=self.intercept + amount)  # type: ignore[type-var]
 
@@ -107,7 +105,7 @@ class KernelFunctions(DecisionFunctions):
     intercept: np.ndarray
 
     @classmethod
-    def of(cls, kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray) -> KernelFunctions:
+    def of(cls, kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray) -> "KernelFunctions":
         """Keeps only the examples that have weight."""
         kept = np.flatnonzero(coefficients.any(axis=1))
         return cls(kernel, batch[kept], coefficients[kept], intercept)

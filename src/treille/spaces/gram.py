@@ -1,7 +1,5 @@
 """The gram space: kernel values on demand, for solvers that use rows and the diagonal of the matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -45,7 +43,7 @@ class GramSpace(Space):
     @classmethod
     def build(
         cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> GramSpace:
+    ) -> "GramSpace":
         """Nothing is computed yet."""
         return cls(kernel, batch, n_jobs, context or FitContext())
 
@@ -103,7 +101,7 @@ class GramSpace(Space):
             self.kernel.expansion(self.batch, columns, self.n_jobs).values(self.batch, self.n_jobs).reshape(beta.shape)
         )
 
-    def stored(self) -> GramSpace:
+    def stored(self) -> "GramSpace":
         """The same space with its matrix computed and kept, for many problems on it."""
         if self.is_stored:
             return self

@@ -1,7 +1,5 @@
 """The Nystrom space: dense features from the kernel's values with some landmark examples. An approximation, requested by name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -60,7 +58,7 @@ class Nystrom(BaseEstimator):
 
     def build(
         self, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> NystromSpace:
+    ) -> "NystromSpace":
         """Draws the landmarks and computes the features of the batch."""
         n = len(batch)
         drawn = np.random.default_rng(self.seed).choice(n, min(self.n_landmarks, n), replace=False)

@@ -1,7 +1,5 @@
 """The parts space: explicit features whose rows are in parts on disk, for solvers that visit one after another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -41,7 +39,7 @@ class PartsSpace(FeatureSpace):
     min_count: int = 1
     state_name: str = "solver"  # of the state of a solver in the folder
 
-    def by_problem(self) -> list[PartsSpace]:
+    def by_problem(self) -> "list[PartsSpace]":
         if not self.rows.n_problems:
             return [self]
         each = enumerate(self.rows.problems)

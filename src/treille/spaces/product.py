@@ -1,7 +1,5 @@
 """The product space: the kernel matrix as a linear operator, for solvers that use K @ beta."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -43,7 +41,7 @@ class ProductSpace(Space):
     @classmethod
     def build(
         cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> ProductSpace:
+    ) -> "ProductSpace":
         """Builds once what products need."""
         return cls(kernel, batch, kernel.fit_product(batch, n_jobs), n_jobs)
 

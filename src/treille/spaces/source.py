@@ -1,7 +1,5 @@
 """Sources: where the examples of a fit come from. Each says which spaces there are for its examples, and builds them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any

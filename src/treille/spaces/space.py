@@ -1,7 +1,5 @@
 """Spaces: a kernel applied to a batch, and what solvers and estimators may ask of it; the space of explicit features."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -121,7 +119,7 @@ class RowsSpace(FeatureSpace):
     @classmethod
     def build(
         cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> RowsSpace:
+    ) -> "RowsSpace":
         """Fits the kernel's features on the batch."""
         features, rows = (context or FitContext()).fit(kernel, batch, n_jobs)
         norms = check_finite(kernel, rows.diag())
