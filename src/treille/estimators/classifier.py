@@ -16,9 +16,9 @@ from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
 from treille.explain.tasks import Classification
 from treille.io.errors import InputError
+from treille.scale.cluster import computed
 from treille.scale.dask_counting import ClusterSource
-from treille.scale.dask_parts import computed
-from treille.scale.labels import Collected
+from treille.scale.parts import Collected
 from treille.scikit_learn import ClassifierMixin
 from treille.solvers import Problem
 from treille.spaces.functions import KernelFunctions

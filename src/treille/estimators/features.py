@@ -17,13 +17,11 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext
-from treille.scale.cluster import connected
+from treille.scale.cluster import as_parts, connected, is_collection, partitions
 from treille.scale.counting import count_parts
 from treille.scale.dask_counting import count_on_cluster
-from treille.scale.dask_parts import as_parts, is_collection, partitions
 from treille.scale.folder import opened_folder
-from treille.scale.labels import Collected
-from treille.scale.parts import Parts
+from treille.scale.parts import Collected, Parts
 from treille.scikit_learn import BaseEstimator, TransformerMixin
 
 

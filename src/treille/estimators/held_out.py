@@ -117,7 +117,7 @@ def _from_scratch(model: KernelMachine, source: MemorySource, fold: TrainedFold,
     def solve(c: int, start: Any) -> Solved:
         at = replace(problem, C=Cs[c] * problem.C)
         solution = chosen.solver.solve(at, space, start=start, **model._solver_options())
-        functions = space.functions(solution.intercept, solution.weights, solution.coefficients)
+        functions = space.functions(solution)
         return [functions.outputs(held_out, model.n_jobs)], [solution.report.relative_gap], solution.alpha
 
     return solve_path(Cs, solve)

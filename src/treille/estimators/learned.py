@@ -21,7 +21,7 @@ from treille.features import FeatureMap, PerProblemRows, Rows, StoredRows
 from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive
+from treille.io.parameters import check_choice, check_positive
 from treille.kernels import Kernel, NGram
 from treille.kernels.balanced import parts_of
 from treille.kernels.base import Fitted
@@ -74,7 +74,6 @@ class LearnedPath:
         return ax
 
 
-LEARN = ("risk", "alignment", "alignment-nnls")
 GROUPS = ("features", "parts")
 
 
@@ -123,10 +122,8 @@ class KernelLearner(LearningParameters, KernelMachine):
             raise InputError(
                 f"groups is {self.groups!r}, expected 'features', 'parts', or a function of the names of features"
             )
-        if self.learn not in LEARN:
-            raise InputError(f"learn is {self.learn!r}, expected {', '.join(map(repr, LEARN[:-1]))} or {LEARN[-1]!r}")
-        if self.spread not in SPREADS:
-            raise InputError(f"spread is {self.spread!r}, expected {' or '.join(map(repr, SPREADS))}")
+        check_choice("learn", self.learn, "risk", "alignment", "alignment-nnls")
+        check_choice("spread", self.spread, *SPREADS)
         if self.trace is not None:
             check_positive("trace", self.trace)
         if self.space != "auto":

@@ -62,7 +62,7 @@ def _fold_outputs(
         fitted, _ = models[c]._keep(own, learned)
         chosen, space = plan_learned(own, fitted, source, at, model.solver, model.n_jobs)
         solution = chosen.solver.solve(at, space, **model._solver_options())
-        weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
+        weights = space.functions(solution).weights
         used = used_features(rows, learned)
         scales = np.sqrt(np.stack([each.weights[used] for each in learned], axis=1))
         outputs = held_out[:, used] @ (weights * scales) + solution.intercept + fold.offset

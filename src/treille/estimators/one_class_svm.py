@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.estimators.base import KernelMachine, KernelParameter
-from treille.estimators.parameters import SolverParameters
+from treille.estimators.base import KernelMachine, KernelParameter, SolverParameters
 from treille.estimators.sources import Posed, require_memory
 from treille.explain.tasks import OutlierDetection
 from treille.io.errors import InputError

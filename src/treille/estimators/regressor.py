@@ -15,9 +15,9 @@ from treille.estimators.targets import check_numbers, check_sample_weight, warn_
 from treille.explain.tasks import Regression
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.scale.cluster import computed
 from treille.scale.dask_counting import ClusterSource
-from treille.scale.dask_parts import computed
-from treille.scale.labels import Collected
+from treille.scale.parts import Collected
 from treille.scikit_learn import RegressorMixin
 from treille.solvers import Problem
 from treille.solvers.problem import Loss

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from treille.estimators.base import KernelParameter
+from treille.estimators.base import KernelParameter, MachineParameters
 from treille.estimators.held_out import Examples, Planned, Split, TrainedFold
-from treille.estimators.parameters import MachineParameters
 from treille.estimators.regressor import Regressor
 from treille.estimators.search import SearchCV
 from treille.estimators.targets import check_sample_weight

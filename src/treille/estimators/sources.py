@@ -15,13 +15,11 @@ from treille.estimators.plan import SOLVERS, choose_kernel
 from treille.estimators.targets import check_numbers, found_labels
 from treille.io.errors import InputError
 from treille.kernels.callable import as_kernel
-from treille.scale.cluster import LocalClusterWarning, connected
+from treille.scale.cluster import LocalClusterWarning, as_parts, connected, is_collection
 from treille.scale.counting import checkpointed, count_parts
 from treille.scale.dask_counting import count_on_cluster
-from treille.scale.dask_parts import as_parts, is_collection
 from treille.scale.folder import opened_folder
-from treille.scale.labels import Collected
-from treille.scale.parts import ClusterFiles, Parts, read_part
+from treille.scale.parts import ClusterFiles, Collected, Parts, read_part
 from treille.solvers import Problem
 from treille.solvers.progress import running_text
 from treille.solvers.report import first_level_outside

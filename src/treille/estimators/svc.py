@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treille.estimators.base import KernelParameter
+from treille.estimators.base import ClassifierParameters, KernelParameter
 from treille.estimators.classifier import Classifier
-from treille.estimators.parameters import ClassifierParameters
 from treille.estimators.search import ClassifierSearchCV
-from treille.io.errors import InputError
-from treille.io.parameters import check_positive
+from treille.io.parameters import check_choice, check_positive
 from treille.solvers.problem import LOSSES, Loss
 
 
@@ -85,8 +83,7 @@ class SVC(SVCParameters, Classifier):
 
     def check_parameters(self) -> None:
         check_positive("C", self.C)
-        if self.loss not in LOSSES:
-            raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
+        check_choice("loss", self.loss, *LOSSES)
         super().check_parameters()
 
     def _loss(self) -> Loss:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from treille.io.errors import InputError
-from treille.scale.labels import CodedLabels
+from treille.scale.parts import CodedLabels, checked_weights
 from treille.solvers.report import first_level_outside
 
 
@@ -74,10 +74,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
     """One non-negative number per example; None means 1 for each."""
     if sample_weight is None:
         return np.ones(n)
-    given = _numbers(sample_weight, "sample_weight")
-    if given.shape != (n,):
-        raise InputError(f"sample_weight has the shape {given.shape}, expected ({n},)")
-    _refuse(~(given >= 0) | np.isinf(given), "expected a number of at least 0", "sample_weight")
+    given = checked_weights(sample_weight, n)
     if not given.any():
         raise InputError("sample_weight is zero for every example: there is nothing to learn from")
     return given
@@ -125,8 +122,7 @@ def _is_missing(label: Any) -> bool:
 
 def _refuse(bad: np.ndarray, found: str, what: str = "label") -> None:
     if bad.any():
-        at = int(np.argmax(bad))
-        raise InputError(f"{what}[{at}]: {found}" if what == "sample_weight" else f"{what} {at} is {found}")
+        raise InputError(f"{what} {int(np.argmax(bad))} is {found}")
 
 
 def warn_of_column() -> None:

@@ -29,8 +29,7 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.disk_rows import DiskRows, FileRows, rows_of_leaf, settled, write_rows
 from treille.scale.folder import Folder, opened_folder, read_arrays, write_arrays
-from treille.scale.labels import Collected
-from treille.scale.parts import PER_CHARACTER, Part, Parts
+from treille.scale.parts import PER_CHARACTER, Collected, Part, Parts
 from treille.spaces.parts import SHARES, PartsSpace, memory_needed
 from treille.spaces.source import Source
 from treille.spaces.space import no_features

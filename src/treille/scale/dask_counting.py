@@ -18,9 +18,8 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster, DaskRows
 from treille.scale.disk_rows import rows_of_leaf
-from treille.scale.labels import Collected
-from treille.scale.parts import Part
-from treille.spaces.cluster import ClusterSpace
+from treille.scale.parts import Collected, Part
+from treille.spaces.parts import ClusterSpace
 from treille.spaces.source import Source
 from treille.spaces.space import no_features
 

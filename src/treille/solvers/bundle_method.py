@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from treille.solvers.bundle import Bundle
 from treille.solvers.bundle_worker import (
     LINE_STEPS,
     MULTIPLES,
@@ -41,10 +40,11 @@ from treille.solvers.bundle_worker import (
     unite,
     worker_examples,
 )
+from treille.solvers.cutting_plane import Bundle
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import ClusterSolver, Run
-from treille.spaces.cluster import FAN, ClusterSpace
+from treille.spaces.parts import FAN, ClusterSpace
 
 BLOCK = 8192  # numbers
 WIDTH = 8  # problems at a time

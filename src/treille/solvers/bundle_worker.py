@@ -10,7 +10,7 @@ from treille.features import ConcatenatedRows, FeatureRows, MatrixRows, PerProbl
 from treille.features.abilities import having
 from treille.solvers.dual_cd import core_rows, rows_of, weights_of
 from treille.solvers.problem import DualLoss, Problem
-from treille.spaces.cluster import ClusterSpace
+from treille.spaces.parts import ClusterSpace
 
 HELD = 1e-9  # of C: how far a coefficient may be from the value at which it is held, since mixtures round
 # Where the driver looks for a better w: from the best w so far (0) towards that of the planes (1), and multiples of the latter.

@@ -12,12 +12,12 @@ from treille.features import FeatureRows, MatrixRows
 from treille.features.abilities import having
 from treille.features.compaction import check_representation
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs, parse_size
+from treille.io.parameters import check_choice, effective_n_jobs, parse_size
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, ClusterSolver, Run
 from treille.spaces import RowsSpace
-from treille.spaces.cluster import ClusterSpace
+from treille.spaces.parts import ClusterSpace
 
 
 @dataclass(eq=False, repr=False)
@@ -60,8 +60,7 @@ class DualCD(BaseSolver):
 
     def check(self) -> None:
         super().check()
-        if self.stopping not in ("gap", "gradient"):
-            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
+        check_choice("stopping", self.stopping, "gap", "gradient")
         check_representation(self.representation)
 
     def _solve(self, problem: Problem, space: RowsSpace, run: Run) -> Solution:

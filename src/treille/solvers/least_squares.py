@@ -24,7 +24,7 @@ from treille.solvers.problem import Problem, SquaredError
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import BaseSolver, ClusterSolver, Run
 from treille.spaces import GramSpace, PartsSpace, ProductSpace, RowsSpace
-from treille.spaces.cluster import ClusterSpace
+from treille.spaces.parts import ClusterSpace
 
 REFINEMENTS = 5
 FEW_FEATURES = 2000

@@ -9,7 +9,7 @@ import numpy as np
 
 from treille import _core
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_choice, effective_n_jobs
 from treille.solvers.problem import OneClass, Problem, QuadraticLoss, times
 from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
@@ -55,8 +55,7 @@ class SMO(BaseSolver):
 
     def check(self) -> None:
         super().check()
-        if self.stopping not in ("gap", "violation"):
-            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'violation'")
+        check_choice("stopping", self.stopping, "gap", "violation")
         if not isinstance(self.cache_mb, Real) or isinstance(self.cache_mb, bool) or not 0 < self.cache_mb < np.inf:
             raise InputError(f"cache_mb is {self.cache_mb!r}, expected a positive number of megabytes")
 

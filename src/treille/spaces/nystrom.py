@@ -1,7 +1,7 @@
 """The Nystrom space: dense features from the kernel's values with some landmark examples. An approximation, requested by name."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -118,11 +118,9 @@ class NystromSpace(KernelRowsSpace):
             raise InputError(f"representation is {representation!r}, but a Nystrom space has dense rows: use 'auto'")
         return Representation("flat", "dense rows", f"{self.rows.n_features:,} features", self.rows.for_core())
 
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> DecisionFunctions:
-        weights = self.rmatvec(coefficients) if coefficients is not None else weights
-        coefficients = self.projection @ weights
+    def functions(self, solution: Any) -> DecisionFunctions:
+        own, weights, intercept = solution.coefficients, solution.weights, solution.intercept
+        coefficients = self.projection @ (weights if own is None else self.rmatvec(own))
         if self.fitted is not None:
             features, landmarks = self.fitted
             return LinearFunctions(features, landmarks.rmatvec(coefficients, effective_n_jobs(self.n_jobs)), intercept)

@@ -41,10 +41,8 @@ class Space(ABC):
         """The number of examples."""
 
     @abstractmethod
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> DecisionFunctions:
-        """The functions f_k(x) = w_k.phi(x) + intercept_k, where w is given by weights of features or coefficients of examples."""
+    def functions(self, solution: Any) -> DecisionFunctions:
+        """The functions of a `treille.solvers.Solution`."""
 
     @abstractmethod
     def sizes(self) -> str:
@@ -83,14 +81,10 @@ class FeatureSpace(Space):
         columns = beta[:, None] if beta.ndim == 1 else beta
         return self.matvec(self.rmatvec(columns)).reshape(beta.shape)
 
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> DecisionFunctions:
-        if weights is None:
-            assert coefficients is not None
-            weights = self.rmatvec(coefficients)
+    def functions(self, solution: Any) -> DecisionFunctions:
         assert self.features is not None
-        return LinearFunctions(self.features, weights, intercept)
+        weights = self.rmatvec(solution.coefficients) if solution.weights is None else solution.weights
+        return LinearFunctions(self.features, weights, solution.intercept)
 
 
 @dataclass(frozen=True, eq=False)
