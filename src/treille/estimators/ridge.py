@@ -17,7 +17,7 @@ from treille.io.parameters import check_positive
 from treille.kernels import Centered
 from treille.scikit_learn import RegressorMixin
 from treille.solvers.folds import FoldOutputs
-from treille.solvers.leave_one_out import leave_one_out
+from treille.solvers.least_squares import leave_one_out
 from treille.solvers.problem import Loss, SquaredError
 from treille.spaces import Nystrom
 

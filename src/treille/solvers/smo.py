@@ -68,22 +68,23 @@ class SMO(BaseSolver):
         each_has = first.n_problems
         starts = [None if run.start is None else run.start[p * each_has :] for p in range(len(problems))]
         each = [_variables(one, start, k) for one, start in zip(problems, starts, strict=True) for k in range(each_has)]
-        variables = {name: np.concatenate([own[name] for own in each]) for name in each[0]}
+        variables: dict[str, Any] = {name: np.concatenate([own[name] for own in each]) for name in each[0]}
         y = variables["y"]
-        shared: dict[str, Any] = variables | {
-            "diagonal": np.ascontiguousarray(space.diag(), np.float64),
-            "examples": np.arange(len(y) // len(each)) % max(1, n),
-            "intercept": np.inf if first.intercept == "free" else float(first.intercept),
-            "tol": run.tol,
-            "violation_stop": self.stopping == "violation",
-            "max_epochs": run.max_epochs,
-            "shrinking": bool(self.shrinking),
-            "threads": effective_n_jobs(run.n_jobs),
-            "poll": run.poll,
-        }
         stored = space.is_stored or 8 * len(space) ** 2 <= self.cache_mb * 1e6
         rows = space.matrix().ravel() if stored else (space.row, int(self.cache_mb * 1e6))
-        answers = _core.smo(rows=rows, **shared)
+        answers = _core.smo(
+            rows=rows,
+            **variables,
+            diagonal=np.ascontiguousarray(space.diag(), np.float64),
+            examples=np.arange(len(y) // len(each)) % max(1, n),
+            intercept=np.inf if first.intercept == "free" else float(first.intercept),
+            tol=run.tol,
+            violation_stop=self.stopping == "violation",
+            max_epochs=run.max_epochs,
+            shrinking=bool(self.shrinking),
+            threads=effective_n_jobs(run.n_jobs),
+            poll=run.poll,
+        )
         # With two variables per example, a for errors above and a' for errors below, alpha is a - a'.
         coefficients = (answers.alpha * y).reshape(len(each), -1, n).sum(axis=1)
         alpha = answers.alpha.reshape(len(each), n) if first.classes is not None else coefficients

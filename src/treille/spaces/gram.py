@@ -15,6 +15,7 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.base import LinearOperator, check_finite
 from treille.kernels.fitting import FitContext
+from treille.scikit_learn import Self
 from treille.spaces.functions import DecisionFunctions, functions_of_examples
 from treille.spaces.space import RowsSpace, Space
 
@@ -44,9 +45,7 @@ class ProductSpace(Space):
         return kernel.multiplies(batch)
 
     @classmethod
-    def build(
-        cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> "ProductSpace":
+    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None) -> Self:
         """Builds once what products need."""
         return cls(kernel, batch, kernel.fit_product(batch, n_jobs), n_jobs)
 
@@ -90,9 +89,7 @@ class GramSpace(Space):
         return True
 
     @classmethod
-    def build(
-        cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> "GramSpace":
+    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None) -> Self:
         """Nothing is computed yet."""
         return cls(kernel, batch, n_jobs, context or FitContext())
 
@@ -146,9 +143,8 @@ class GramSpace(Space):
         if self._rows is not None:
             return self._rows.product(beta)
         columns = np.ascontiguousarray(beta.reshape(len(self), -1))
-        return (
-            self.kernel.expansion(self.batch, columns, self.n_jobs).values(self.batch, self.n_jobs).reshape(beta.shape)
-        )
+        values = self.kernel.expansion(self.batch, columns, self.n_jobs).values(self.batch, self.n_jobs)
+        return values.reshape(beta.shape)
 
     def stored(self) -> "GramSpace":
         """The same space with its matrix computed and kept, for many problems on it."""
