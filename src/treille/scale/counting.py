@@ -26,6 +26,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.additive import part_of
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.disk_rows import DiskRows, FileRows, rows_of_leaf, settled, write_rows
 from treille.scale.folder import Folder, opened_folder, read_arrays, write_arrays
@@ -286,13 +287,10 @@ def _resume(counted: CountedParts) -> bool:
         return False
     spec, arrays = found
     counted.lengths = stored.value(spec, "lengths", list)
-    counted.labels.restore(
-        spec["labels"], {k.removeprefix("labels."): a for k, a in arrays.items() if k.startswith("labels.")}
-    )
+    counted.labels.restore(spec["labels"], part_of(arrays, "labels"))
     leaves = leaf_kernels(counted.kernel, counted.first)
     for place, ((leaf, _), own) in enumerate(zip(leaves, spec["leaves"], strict=False)):  # none before the first part
-        named = {key.partition(".")[2]: array for key, array in arrays.items() if key.startswith(f"{place}.")}
-        counted.leaves.append(leaf.load_features(own, named))
+        counted.leaves.append(leaf.load_features(own, part_of(arrays, str(place))))
     return stored.value(spec, "done", bool)
 
 

@@ -13,6 +13,7 @@ Yu, Hsieh, Chang, Lin: Large linear classification when data cannot fit in memor
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -148,9 +149,8 @@ class BlockRun:
     def fits_at_once(self) -> bool:
         """Whether all parts are in one block, and what DualCD needs besides fits in the memory for other blocks."""
         running = min(self.threads, self.problem.n_problems)
-        return len(self.blocks) == 1 and running * (20 * self.space.n_features + 64 * len(self.problem)) <= (
-            (SHARES - 1) * self.blocks.most
-        )
+        needed = running * (20 * self.space.n_features + 64 * len(self.problem))
+        return len(self.blocks) == 1 and needed <= (SHARES - 1) * self.blocks.most
 
     def _small(self) -> bool:
         return bool((self.primal - self.dual <= self.run.tol * self.primal).all())
@@ -251,7 +251,7 @@ class BlockRun:
         return Solution(self.bias * self.state.b, self.state.alpha, report, weights=np.ascontiguousarray(weights))
 
 
-class Blocks:
+class Blocks(AbstractContextManager["Blocks"]):
     """Runs of parts of at most `most` bytes together. Inside ``with``, a thread reads ahead."""
 
     def __init__(self, space: PartsSpace, most: float):
@@ -267,9 +267,6 @@ class Blocks:
             sizes[-1] += size
         self.bytes = np.array(sizes, np.float64)
         self._reader, self._stopped = ThreadPoolExecutor(1), threading.Event()
-
-    def __enter__(self) -> "Blocks":
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self._stopped.set()

@@ -132,18 +132,11 @@ def _by_smo(solver: SMO, space: GramSpace, folds: Sequence[Fold], Cs: Sequence[f
 def _one_by_one(solver: Any, space: Any, f: int, fold: Fold, Cs: Sequence[float], run: Run) -> FoldOutputs:
     """Any solver, in any space, through its own interface."""
     poll = after(f * fold.problem.n_problems, run.poll)
+    options: dict[str, Any] = {"tol": run.tol, "max_epochs": run.max_epochs, "seed": run.seed, "n_jobs": run.n_jobs}
+    options["progress"] = lambda *state: poll(*state) and None
 
     def solve(c: int, start: Any) -> Solved:
-        solution = solver.solve(
-            replace(fold.problem, C=Cs[c] * fold.problem.C),
-            space,
-            tol=run.tol,
-            max_epochs=run.max_epochs,
-            seed=run.seed,
-            n_jobs=run.n_jobs,
-            start=start,
-            progress=lambda *state: poll(*state) and None,
-        )
+        solution = solver.solve(replace(fold.problem, C=Cs[c] * fold.problem.C), space, start=start, **options)
         return [_outputs(space, solution, fold.held_out)], [solution.report.relative_gap], solution.alpha
 
     return solve_path(Cs, solve)

@@ -13,7 +13,6 @@ from treille.scikit_learn import BaseEstimator
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
 from treille.spaces import ClusterSpace, Space
-from treille.spaces.space import FeatureSpace
 
 
 @runtime_checkable
@@ -144,7 +143,7 @@ class BaseSolver(BaseEstimator):
 
     def _solve_each(self, problem: Problem, space: Any, run: Run) -> Solution:
         """All problems at once, or one after another where the rows differ from problem to problem."""
-        spaces = space.by_problem() if isinstance(space, FeatureSpace) else [space]
+        spaces = space.by_problem()
         if len(spaces) == 1:
             return self._solve(problem, spaces[0], run)
         each = enumerate(spaces)
@@ -161,6 +160,3 @@ class ClusterSolver(BaseSolver):
 
     def _check_length(self, problem: Problem, space: ClusterSpace) -> None:
         pass
-
-    def _solve_each(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
-        return self._solve(problem, space, run)

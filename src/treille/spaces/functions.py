@@ -16,6 +16,7 @@ from treille.io.errors import InputError
 from treille.io.model import file_bytes
 from treille.io.parameters import check_choice, effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.additive import part_of
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
 from treille.spaces.weight_automaton import pack_weights, unpack_weights
@@ -85,14 +86,12 @@ class LinearFunctions(DecisionFunctions):
             spec, arrays = self.features.restrict(kept).state()
             named = {f"features.{name}": array for name, array in arrays.items()}
             ways.append(({"features": spec}, named | {"weights": self.weights[kept]}))
-        if representation == "automaton" or (representation == "auto" and _of_strings(self.features)):
+        if representation == "automaton" or (
+            representation == "auto" and isinstance(self.features, StringMap) and self.features.has_strings()
+        ):
             ways.append(pack_weights(self.features, kept, self.weights[kept]))
         spec, arrays = min(ways, key=lambda way: file_bytes(*way))
         return spec, arrays | {"intercept": self.intercept}
-
-
-def _of_strings(features: FeatureMap) -> bool:
-    return isinstance(features, StringMap) and features.has_strings()
 
 
 @dataclass(frozen=True)
@@ -158,8 +157,7 @@ def read_functions(
     """Reads the functions of a model file and validates them."""
     part = "features" if "features" in spec else "support"
     inside = stored.value(spec, part, dict)
-    own = {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}
-    intercept = stored.array(arrays, "intercept", np.float64)
+    own, intercept = part_of(arrays, part), stored.array(arrays, "intercept", np.float64)
     functions: LinearFunctions | KernelFunctions
     if part == "features":
         if "automaton" in spec:

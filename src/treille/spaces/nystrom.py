@@ -75,19 +75,11 @@ class Nystrom(BaseEstimator):
             exact = kernel.diagonal(batch, n_jobs).sum()
         values, vectors = np.linalg.eigh(among)
         kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
-        projection = vectors[:, kept] / np.sqrt(values[kept])
-        rows = DenseRows(across @ projection)
+        P = vectors[:, kept] / np.sqrt(values[kept])
+        rows = DenseRows(across @ P)
         error = max(0.0, 1.0 - float(rows.diag().sum() / exact)) if exact > 0 else 0.0
         return NystromSpace(
-            rows,
-            None,
-            n_jobs,
-            error,
-            kernel=kernel,
-            batch=batch,
-            landmarks=landmarks,
-            projection=projection,
-            fitted=fitted,
+            rows, None, n_jobs, error, kernel=kernel, batch=batch, landmarks=landmarks, projection=P, fitted=fitted
         )
 
 

@@ -78,6 +78,9 @@ class ClusterSpace(FeatureSpace):
     n_jobs: int | None = None
     folder: Any = None  # keeps the state of a solver, see `PartsSpace`
 
+    def by_problem(self) -> list[Any]:
+        return [self]  # its solvers ask for the rows of a problem where these are
+
     def sizes(self) -> str:
         return f"{len(self):,} examples, {self.n_features:,} features, {len(self.futures):,} parts on a cluster"
 

@@ -40,6 +40,10 @@ class Space(ABC):
     def __len__(self) -> int:
         """The number of examples."""
 
+    def by_problem(self) -> list[Any]:
+        """The space of each problem where rows differ from problem to problem; otherwise one, for all problems."""
+        return [self]
+
     @abstractmethod
     def functions(self, solution: Any) -> DecisionFunctions:
         """The functions of a `treille.solvers.Solution`."""
@@ -65,7 +69,6 @@ class FeatureSpace(Space):
         return self.rows.n_features
 
     def by_problem(self) -> list[Any]:
-        """The space of each problem where rows differ from problem to problem; otherwise one, for all problems."""
         return [replace(self, rows=rows) for rows in self.rows.problems]  # type: ignore[type-var]
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
