@@ -10,8 +10,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine
-from treille.estimators.sources import Posed
-from treille.estimators.targets import check_labels, check_weights, class_weights
+from treille.estimators.sources import Posed, check_labels, check_weights, class_weights
 from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
 from treille.explain.tasks import Classification

@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.plan import choose_kernel
-from treille.estimators.sources import require_memory
-from treille.estimators.targets import check_labels, found_labels
+from treille.estimators.sources import check_labels, found_labels, require_memory
 from treille.features import FeatureRows, StoredRows
 from treille.features.abilities import having
 from treille.io.errors import InputError

@@ -10,9 +10,8 @@ from treille.data import Batch
 from treille.estimators.base import KernelParameter, TrainingParameters, reading_of
 from treille.estimators.classifier import Classifier
 from treille.estimators.plan import Plan, requested_nystrom
-from treille.estimators.sources import require_memory
+from treille.estimators.sources import check_weights, found_labels, require_memory
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
-from treille.estimators.targets import check_weights, found_labels
 from treille.io.errors import InputError
 from treille.io.parameters import check_flag
 from treille.kernels import Kernel

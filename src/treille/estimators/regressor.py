@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.metrics import r2_score
 
 from treille.estimators.base import KernelMachine
-from treille.estimators.sources import Posed
-from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
+from treille.estimators.sources import Posed, check_numbers, check_sample_weight, warn_of_column
 from treille.explain.tasks import Regression
 from treille.io import stored
 from treille.io.errors import InputError

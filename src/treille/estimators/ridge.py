@@ -11,7 +11,7 @@ from treille.estimators.base import KernelParameter, MachineParameters
 from treille.estimators.held_out import Examples, Planned, Split, TrainedFold
 from treille.estimators.regressor import Regressor
 from treille.estimators.search import SearchCV
-from treille.estimators.targets import check_sample_weight
+from treille.estimators.sources import check_sample_weight
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels import Centered

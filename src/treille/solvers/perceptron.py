@@ -65,6 +65,7 @@ class PerceptronSolver(BaseSolver):
 
     def _solve(self, problem: Problem, space: RowsSpace | GramSpace, run: Run) -> Solution:
         n_problems, n = problem.n_problems, len(problem)
+        assert problem.classes is not None
         representation = ""
         if isinstance(space, GramSpace) and 8 * n**2 <= self.cache_mb * 1e6:
             space = space.stored()

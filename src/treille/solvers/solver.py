@@ -133,21 +133,18 @@ class BaseSolver(BaseEstimator):
             check_shape("start", start, (problem.n_problems, len(space)))
         begun = time.perf_counter()
         run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, poll_until(begun, self.max_seconds, progress))
-        solution = self._solve_each(problem, space, run).timed(time.perf_counter() - begun)
+        spaces = space.by_problem()
+        if len(spaces) == 1:
+            solution = self._solve(problem, spaces[0], run)
+        else:  # the rows differ from problem to problem
+            each = enumerate(spaces)
+            solution = Solution.combined([self._solve(problem.only(k), own, run.of_problem(k)) for k, own in each])
         check_outcome(solution.report, tol)
-        return solution
+        return solution.timed(time.perf_counter() - begun)
 
     def _check_length(self, problem: Problem, space: Any) -> None:
         if len(space) != len(problem):
             raise InputError(f"there are {len(problem):,} targets, but {len(space):,} examples")
-
-    def _solve_each(self, problem: Problem, space: Any, run: Run) -> Solution:
-        """All problems at once, or one after another where the rows differ from problem to problem."""
-        spaces = space.by_problem()
-        if len(spaces) == 1:
-            return self._solve(problem, spaces[0], run)
-        each = enumerate(spaces)
-        return Solution.combined([self._solve(problem.only(k), own, run.of_problem(k)) for k, own in each])
 
     @abstractmethod
     def _solve(self, problem: Problem, space: Any, run: Run) -> Solution: ...
