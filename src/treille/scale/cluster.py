@@ -55,8 +55,7 @@ class DaskCluster(Cluster):
 
     def submit_all(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
         with self._sending():  # in one message: the scheduler takes milliseconds for each
-            futures: list[Any] = self.client.map(function, *columns, pure=False)
-        return futures
+            return self.client.map(function, *columns, pure=False)
 
     def map(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
         """Like `submit_all`, for a function with data of its own, which are sent once."""
@@ -84,8 +83,7 @@ class DaskCluster(Cluster):
         """The values of futures, which arrive together."""
         self._wait(list(futures))
         with self._answering():
-            values: list[Any] = self.client.gather(list(futures), direct=self.direct)
-        return values
+            return self.client.gather(list(futures), direct=self.direct)
 
     def result(self, future: Any) -> Any:
         """The value of a future."""
@@ -165,8 +163,7 @@ class DaskRows(RowParts):
         return self.cluster.gather(self.cluster.map(compute, self.futures, range(len(self.futures))))
 
     def total(self, compute: Callable[[FeatureRows, int], np.ndarray]) -> np.ndarray:
-        total: np.ndarray = self.cluster.total(self.cluster.map(compute, self.futures, range(len(self.futures))))
-        return total
+        return self.cluster.total(self.cluster.map(compute, self.futures, range(len(self.futures))))
 
     def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
         columns = [self.futures, *(other.futures for other in others)]  # type: ignore[attr-defined]
@@ -324,8 +321,7 @@ def as_parts(client: Any, X: Any, y: Any, sample_weight: Any) -> list[Any]:
         delayed(_part, pure=False)(*(None if own is None else own[p] for own in each), f"partition {p}")
         for p in range(n)
     ]
-    futures: list[Any] = client.compute(made)
-    return futures
+    return client.compute(made)
 
 
 def _part(X: Any, y: Any, sample_weight: Any, place: str) -> Part:

@@ -71,8 +71,7 @@ class WorkerExamples:
     def free(self, k: int, f: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Examples whose coefficient is not what the loss asks for at f: the others are held there, and need not be visited."""
         y, C = self.problem.y(k), self.problem.C
-        free: np.ndarray = np.abs(self.loss.subgradient(y, f, C) - beta) > HELD * C
-        return free
+        return np.abs(self.loss.subgradient(y, f, C) - beta) > HELD * C
 
     def for_core(self, k: int) -> tuple[Any, Any]:
         """The rows and targets of a problem."""

@@ -152,8 +152,7 @@ def _solve(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
 def half_squares(u: np.ndarray, b: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:
     """1/2 |w|^2 of each problem, its intercept included."""
     w = true_weights(u, column_weights)
-    halves: np.ndarray = 0.5 * (np.einsum("kz,kz->k", w, w) + b**2)
-    return halves
+    return 0.5 * (np.einsum("kz,kz->k", w, w) + b**2)
 
 
 @dataclass(eq=False, repr=False)

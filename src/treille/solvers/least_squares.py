@@ -220,9 +220,7 @@ def normal_matrix(rows: Any, scaled: ScaledTargets, constant: bool, threads: int
 
 def _factor(A: np.ndarray, problem: Problem) -> tuple[np.ndarray, bool]:
     try:
-        # Symmetric: A.T avoids a copy.
-        factor, lower = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
-        return factor, lower
+        return cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)  # symmetric: A.T avoids a copy
     except LinAlgError:
         raise InputError(
             f"C goes up to {problem.C.max():g}, too large for this kernel: its matrix is singular to working precision. Use a "
@@ -294,8 +292,7 @@ def _sums(space: ClusterSpace, direction: np.ndarray | None) -> np.ndarray:
     """
     cluster, n = space.cluster, len(space.futures)
     futures = cluster.submit_all(_of_part, space.futures, space.problems, [cluster.keep(direction)] * n)
-    sums: np.ndarray = cluster.total(futures)
-    return sums
+    return cluster.total(futures)
 
 
 def _of_part(rows: FeatureRows, problem: Problem, direction: np.ndarray | None) -> np.ndarray:

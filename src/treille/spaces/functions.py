@@ -120,8 +120,7 @@ class KernelFunctions(DecisionFunctions):
         kept = vars(self)
         if "expansion" not in kept:
             kept["expansion"] = self.kernel.expansion(self.support, self.coefficients, n_jobs)
-        found: Expansion = kept["expansion"]
-        return found
+        return kept["expansion"]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "expansion"}
