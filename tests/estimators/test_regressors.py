@@ -200,7 +200,10 @@ def test_bad_targets_are_refused(model, y, message):
         (SVR(epsilon=-0.5), "epsilon is -0.5, expected a number of at least 0"),
         (SVR(epsilon=float("nan")), "epsilon is nan, expected a number of at least 0"),
         (SVR(epsilon=True), "epsilon is True"),
-        (SVR(loss="hinge"), "loss is 'hinge', expected 'epsilon_insensitive' or 'squared_epsilon_insensitive'"),
+        (
+            SVR(loss="hinge"),
+            "loss is 'hinge', expected 'epsilon_insensitive', 'squared_epsilon_insensitive' or 'huber'",
+        ),
         (SVR(solver="smo"), "solver is 'smo', expected 'auto' or a solver such as treille.solvers.DualCD"),
         (SVR(random_state=-1), "random_state is -1"),
         (SVR(kernel="rbf"), "there is no kernel 'rbf'"),

@@ -97,9 +97,9 @@ def test_bad_parameters_are_refused(params, message):
     [
         ([1, 1, 1], r"sample_weight has the shape \(3,\), expected \(4,\)"),
         ([[1], [1], [1], [1]], r"sample_weight has the shape \(4, 1\), expected \(4,\)"),
-        ([1, -1, 1, 1], r"sample_weight\[1\]: expected a number of at least 0"),
-        ([1, 1, np.nan, 1], r"sample_weight\[2\]: expected a number of at least 0"),
-        ([1, 1, 1, np.inf], r"sample_weight\[3\]: expected a number of at least 0"),
+        ([1, -1, 1, 1], r"sample_weight\[1\] is -1.0, expected a number of at least 0"),
+        ([1, 1, np.nan, 1], r"sample_weight\[2\] is nan, expected a number of at least 0"),
+        ([1, 1, 1, np.inf], r"sample_weight\[3\] is inf, expected a number of at least 0"),
         ([1, 1, 0, 0], "sample_weight leaves fewer than two classes with any weight"),
     ],
     ids=str,

@@ -7,7 +7,7 @@ import pytest
 
 from treille.features import PartedRows, RowParts
 from treille.solvers import Problem, bundle_method
-from treille.spaces.cluster import Cluster, ClusterSpace
+from treille.spaces.parts import Cluster, ClusterSpace
 
 
 class AtOnce(Cluster):

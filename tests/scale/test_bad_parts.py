@@ -303,7 +303,7 @@ def test_a_full_disk_is_reported_with_what_is_written_and_what_is_free(monkeypat
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         write(path, *given)
 
-    monkeypatch.setattr("treille.scale.flat_files.atomic_write", full)
+    monkeypatch.setattr("treille.scale.folder.atomic_write", full)
     message = r"the disk is full: [0-9.]+ kB of rows are written, .* are free\. Rows take about three times the size of texts: name"
     with pytest.raises(InputError, match=message):
         SVC(NGram(2)).fit(divided(X, y, 5))

@@ -17,9 +17,10 @@ import treille
 from timing import interrupt, processor_seconds
 from treille import SVC, InputError, LogisticRegression, Ridge
 from treille.kernels import Conjunctions, NGram
-from treille.scale import Parts, flat_files
+from treille.scale import Parts, counting
+from treille.scale import folder as folders
 from treille.scale.folder import Folder
-from treille.solvers import BlockMinimization, ConvergenceWarning
+from treille.solvers import BlockMinimization, ConvergenceWarning, block_minimization
 from treille.solvers.block_minimization import BlockRun
 
 X, y = some_texts(60, 3)
@@ -35,8 +36,8 @@ class Killer:
 
     def __init__(self, monkeypatch):
         self.at, self.events = 0, 0
-        write, visit = flat_files.atomic_write, BlockRun._visit
-        monkeypatch.setattr(flat_files, "atomic_write", lambda *given: self.around(write, *given))
+        write, visit = folders.atomic_write, BlockRun._visit
+        monkeypatch.setattr(folders, "atomic_write", lambda *given: self.around(write, *given))
         monkeypatch.setattr(BlockRun, "_visit", lambda *given: self.around(visit, *given))
 
     def around(self, do, *given):
@@ -149,7 +150,7 @@ def test_a_time_limit_keeps_the_state_for_the_next_run(small_blocks, tmp_path):
             divided(X, y, 10, checkpoint=tmp_path)
         )
     assert ended.report_.status == "max_seconds"
-    found = flat_files.read_arrays(tmp_path / "solver.state")[0]["state"]
+    found = folders.read_arrays(tmp_path / "solver.state")[0]["state"]
     assert found["visited"] == 1
     model = SVC(NGram(2).normalized(), tol=1e-6).fit(divided(X, y, 10, checkpoint=tmp_path))
     assert same(model, SVC(NGram(2).normalized(), tol=1e-6).fit(divided(X, y, 10)))
@@ -200,10 +201,8 @@ def test_weights_that_the_name_of_a_kernel_does_not_show_belong_to_a_run(small_b
 
 
 def test_another_version_of_treille_is_refused(small_blocks, checkpoints, monkeypatch, tmp_path):
-    from treille.scale import sources
-
     SVC(NGram(2)).fit(divided(X, y, 10, checkpoint=tmp_path))
-    monkeypatch.setattr(sources, "version", lambda name: "99.0")
+    monkeypatch.setattr(counting, "version", lambda name: "99.0")
     with pytest.raises(InputError, match=r"treille was [0-9.]+, and is 99\.0 now"):
         SVC(NGram(2)).fit(divided(X, y, 10, checkpoint=tmp_path))
 
@@ -315,9 +314,7 @@ def test_ctrl_c_ends_training_within_half_a_second(after, tmp_path, interruptibl
 
 def test_ctrl_c_does_not_wait_for_the_thread_that_reads_ahead(small_blocks, monkeypatch, interruptible):
     """Reading a block may take long on a slow disk: it stops between pieces."""
-    from treille.solvers import blocks
-
-    monkeypatch.setattr(blocks, "AT_ONCE", 64)
+    monkeypatch.setattr(block_minimization, "AT_ONCE", 64)
     data = divided(X * 20, np.tile(y, 20), 600)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()

@@ -12,7 +12,7 @@ from clusters import in_round, local_cluster, texts
 import treille
 from treille.kernels import NGram
 from treille.scale import LocalClusterWarning, Parts, cluster
-from treille.scale.dask_parts import is_collection
+from treille.scale.cluster import is_collection
 
 pytest.importorskip("distributed", reason="needs dask and distributed: pip install 'treille[dask]'")
 

@@ -17,6 +17,7 @@ from treille.solvers import (
     GatheredDualCD,
     Problem,
 )
+from treille.solvers.bundle_worker import worker_examples
 from treille.solvers.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -26,7 +27,6 @@ from treille.solvers.problem import (
     SquaredHinge,
 )
 from treille.solvers.report import ConvergenceWarning
-from treille.solvers.worker_examples import worker_examples
 from treille.spaces import RowsSpace
 
 X, labels = texts(150)

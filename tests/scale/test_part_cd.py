@@ -10,6 +10,7 @@ from small_parts import some_texts
 from treille import _core
 from treille.features import ConcatenatedRows
 from treille.kernels import NGram
+from treille.solvers.dual_cd import core_rows, true_weights, weights_of
 from treille.solvers.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -18,7 +19,6 @@ from treille.solvers.problem import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from treille.solvers.segments import core_rows, true_weights, weights_of
 
 LOSSES = [Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.05)]
 X, labels = some_texts(24, 3)

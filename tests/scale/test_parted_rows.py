@@ -19,7 +19,7 @@ from treille.features import (
 from treille.features.abilities import having
 from treille.kernels import NGram
 from treille.scale.disk_rows import FileRows, SettledRows, rows_of_leaf, settled, write_rows
-from treille.scale.flat_files import read_arrays, write_arrays
+from treille.scale.folder import read_arrays, write_arrays
 
 X, labels = some_texts(30, 3)
 CUTS = [0, 4, 5, 19, 30]

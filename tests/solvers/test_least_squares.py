@@ -32,7 +32,7 @@ def solve(problem, batch, solver, n_jobs=None, **options):
     """Weights of features, and the solution."""
     space = solver.spaces[0].build(NGram(2, 1), batch, n_jobs)
     solution = solver.solve(problem, space, n_jobs=n_jobs, **options)
-    functions = space.functions(solution.intercept, solution.weights, solution.coefficients)
+    functions = space.functions(solution)
     return functions.weights, solution
 
 

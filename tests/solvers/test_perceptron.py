@@ -88,8 +88,8 @@ def test_it_is_the_algorithm_of_the_lecture_in_both_forms(solver, space, n_class
     built, K = space.build(KERNEL, batch), KERNEL(batch)
     solution = solve(problem, built, solver, seed=5, n_jobs=2)
     mean = solve(problem, built, replace(solver, averaged=True), seed=5)
-    functions = built.functions(solution.intercept, solution.weights, solution.coefficients)
-    averaged = built.functions(mean.intercept, mean.weights, mean.coefficients)
+    functions = built.functions(solution)
+    averaged = built.functions(mean)
     for k, report in enumerate(solution.report.per_class or [solution.report]):
         y = problem.y(k)
         alpha, b, mean_alpha, mean_b, mistakes = lecture(K, y, problem.C, intercept, 5 + k, 20)

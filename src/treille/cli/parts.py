@@ -20,8 +20,8 @@ from treille.explain.report import describe_report
 from treille.io import Examples
 from treille.kernels import Kernel
 from treille.scale.cluster import require_dask
+from treille.scale.counting import file_facts, text_bytes
 from treille.scale.parts import Part, Parts, part_characters, place_of
-from treille.scale.sources import file_facts, text_bytes
 
 MEMORY = "Train in parts that fit, such as 2GB: FILE may be larger than memory."
 DASK = "Train on a Dask cluster, such as tcp://host:8786; its workers read FILEs, a part each."

@@ -4,13 +4,11 @@ from treille.estimators.features import Features
 from treille.estimators.learned import LearnedRidge, LearnedSVC
 from treille.estimators.learned_cv import LearnedRidgeCV, LearnedSVCCV
 from treille.estimators.logistic_regression import LogisticRegression, LogisticRegressionCV
-from treille.estimators.one_class_svm import OneClassSVM
 from treille.estimators.perceptron import Perceptron
 from treille.estimators.persistence import load
 from treille.estimators.plan import Plan
-from treille.estimators.ridge import Ridge
-from treille.estimators.ridge_cv import RidgeCV
-from treille.estimators.svc import SVC, SVCCV
+from treille.estimators.ridge import Ridge, RidgeCV
+from treille.estimators.svc import SVC, SVCCV, OneClassSVM
 from treille.estimators.svr import SVR, SVRCV
 from treille.estimators.tagger import Tagger
 

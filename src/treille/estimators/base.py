@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,10 +27,9 @@ from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.reading import Reads
+from treille.scale.cluster import is_collection, lazily
 from treille.scale.dask_counting import ClusterSource
-from treille.scale.dask_parts import is_collection, lazily
-from treille.scale.labels import Collected
-from treille.scale.parts import Parts
+from treille.scale.parts import Collected, Parts
 from treille.scikit_learn import BaseEstimator, Self
 from treille.solvers import Problem, Report, Solver
 from treille.solvers.problem import Loss, Separation, check_intercept
@@ -42,6 +41,45 @@ from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearF
 
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
 ChooseKernel = Callable[[Any, Any, bool], tuple[Kernel, str]]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TrainingParameters:
+    """Parameters of every estimator. Those that estimators share are declared once, and only by keyword; `SVC` documents them."""
+
+    max_epochs: int = 1000
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SolverParameters(TrainingParameters):
+    """Parameters of estimators that are trained to a duality gap."""
+
+    tol: float = 1e-3
+    solver: str | Solver = "auto"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MachineParameters(SolverParameters):
+    """Parameters of estimators for every space and kind of intercept."""
+
+    fit_intercept: bool | str = True
+    space: str | Nystrom = "auto"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SeededParameters(MachineParameters):
+    """Parameters of estimators whose solvers visit the examples in random order."""
+
+    random_state: int = 0
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ClassifierParameters(SeededParameters):
+    """Parameters of classifiers."""
+
+    class_weight: dict[Any, float] | str | None = None
 
 
 def fit_context(problem: Problem, counts: np.ndarray | None = None, known: KnownFeatures | None = None) -> FitContext:
@@ -116,7 +154,7 @@ class Model(LearnedDisplay, BaseEstimator):
 class KernelMachine(Model):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.
 
-    The parameters mean the same in all estimators that have them, see `treille.estimators.parameters`. An estimator without the
+    The parameters mean the same in all estimators that have them, see `SVC`. An estimator without the
     parameter `space` or `random_state` uses the value that it has here.
     """
 
@@ -176,7 +214,7 @@ class KernelMachine(Model):
             solution = chosen.solver.solve(problem, space, progress=progress, **self._solver_options())
         if not isinstance(chosen.solver, BaseSolver):  # ours check themselves
             check_outcome(solution.report, self.tol)
-        functions = space.functions(solution.intercept, solution.weights, solution.coefficients)
+        functions = space.functions(solution)
         self.functions_ = functions.shifted(posed.shift)
         self.report_ = replace(solution.report, approximation_error=space.error)
         self.n_iter_ = self.report_.epochs
@@ -275,7 +313,11 @@ class KernelMachine(Model):
         """One row per example, one column per function."""
         if isinstance(X, Parts):
             check_is_fitted(self)
-            return np.concatenate([np.empty((0, len(self.functions_.intercept))), *self._outputs_of(X)])
+            each = [np.empty((0, len(self.functions_.intercept)))]
+            for part in X.open():
+                with part.named():
+                    each.append(self._outputs(part.X))
+            return np.concatenate(each)
         batch = self._read_batch(X)
         outputs = self.functions_.outputs(batch, self.n_jobs)
         for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):
@@ -283,14 +325,6 @@ class KernelMachine(Model):
                 f"the output for item {i} is {outputs[i].tolist()}: its kernel values are too large for a float64"
             )
         return outputs
-
-    def _outputs_of(self, parts: Parts) -> Iterator[np.ndarray]:
-        """The outputs for each part, one after another."""
-        for part in parts.open():
-            try:
-                yield self._outputs(part.X)
-            except InputError as error:
-                raise InputError(f"{part.place}: {error}") from None
 
     def explain(self, x: Any) -> Explanation:
         """What each part of one example contributes to its scores, see `treille.explain.Explanation`."""

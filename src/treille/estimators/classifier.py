@@ -10,15 +10,14 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine
-from treille.estimators.sources import Posed
-from treille.estimators.targets import check_labels, check_weights, class_weights
+from treille.estimators.sources import Posed, check_labels, check_weights, class_weights
 from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
 from treille.explain.tasks import Classification
 from treille.io.errors import InputError
+from treille.scale.cluster import computed
 from treille.scale.dask_counting import ClusterSource
-from treille.scale.dask_parts import computed
-from treille.scale.labels import Collected
+from treille.scale.parts import Collected
 from treille.scikit_learn import ClassifierMixin
 from treille.solvers import Problem
 from treille.spaces.functions import KernelFunctions

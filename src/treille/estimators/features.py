@@ -1,7 +1,5 @@
 """A kernel's explicit features as a scikit-learn transformer."""
 
-from __future__ import annotations
-
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -10,8 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.plan import choose_kernel
-from treille.estimators.sources import require_memory
-from treille.estimators.targets import check_labels, found_labels
+from treille.estimators.sources import check_labels, found_labels, require_memory
 from treille.features import FeatureRows, StoredRows
 from treille.features.abilities import having
 from treille.io.errors import InputError
@@ -19,13 +16,11 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext
-from treille.scale.cluster import connected
+from treille.scale.cluster import as_parts, connected, is_collection, partitions
 from treille.scale.counting import count_parts
 from treille.scale.dask_counting import count_on_cluster
-from treille.scale.dask_parts import as_parts, is_collection, partitions
 from treille.scale.folder import opened_folder
-from treille.scale.labels import Collected
-from treille.scale.parts import Parts
+from treille.scale.parts import Collected, Parts
 from treille.scikit_learn import BaseEstimator, TransformerMixin
 
 
@@ -62,7 +57,7 @@ class Features(TransformerMixin, BaseEstimator):
         self.kernel = kernel
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Features:
+    def fit(self, X: Any, y: Any = None) -> "Features":
         """Determines the features of X; `transform` uses exactly these. Only weights by labels, `weighted("nb")`, use y."""
         if isinstance(X, Parts):
             self._fit_parts(X)

@@ -1,10 +1,6 @@
 """Cross-validation of one model on one set of features: the outputs of held-out examples for many values of C."""
 
-from __future__ import annotations
-
-import time
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,8 +13,8 @@ from treille.estimators.sources import Posed
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, KnownFeatures, same_kernel, supports_reweighting
 from treille.scikit_learn import BaseEstimator, ClassifierMixin, RegressorMixin
-from treille.solvers import ConvergenceWarning, Problem
-from treille.solvers.folds import Fold, FoldOutputs, solve_folds
+from treille.solvers import Problem
+from treille.solvers.folds import Fold, FoldOutputs, Solved, solve_folds, solve_path
 from treille.solvers.progress import progress_bar
 from treille.solvers.solver import after
 from treille.spaces import MemorySource, Nystrom
@@ -38,7 +34,7 @@ class Examples:
     splits: list[Split]
     known: KnownFeatures = field(default_factory=KnownFeatures)
 
-    def read_by(self, model: KernelMachine, X: Any) -> Examples:
+    def read_by(self, model: KernelMachine, X: Any) -> "Examples":
         """The same examples as another model reads them; models with equal kernels share batch and features."""
         if not (isinstance(model.kernel, Kernel) and same_kernel(self.source.kernel, model.kernel)):
             return replace(self, model=model, source=model._examples(X), known=KnownFeatures())
@@ -106,19 +102,6 @@ def evaluate_folds(
     return replace(found, outputs=[out + fold.offset for out, fold in zip(found.outputs, folds, strict=True)])
 
 
-def solve_path(Cs: Sequence[float], solve: Callable[[int, Any], tuple[np.ndarray, float, Any]]) -> FoldOutputs:
-    """The outputs of one fold. ``solve(c, start)`` returns those for ``Cs[c]``, the gap, and the start of the next larger C."""
-    outputs: dict[int, np.ndarray] = {}
-    gaps, seconds, start = np.zeros((len(Cs), 1)), np.zeros((len(Cs), 1)), None
-    for c in np.argsort(Cs).tolist():
-        begun = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the largest gap is reported for all folds
-            outputs[c], gaps[c], start = solve(c, start)
-        seconds[c] = time.perf_counter() - begun
-    return FoldOutputs([np.stack([outputs[c] for c in range(len(Cs))])], gaps, seconds)
-
-
 def fold_context(fold: TrainedFold, known: KnownFeatures) -> FitContext:
     """Features of all examples with weights and means of the fold's training examples."""
     counts = np.bincount(fold.train, minlength=len(fold.problem)).astype(np.float64)
@@ -131,11 +114,11 @@ def _from_scratch(model: KernelMachine, source: MemorySource, fold: TrainedFold,
     chosen, space = model._planned(MemorySource(source.kernel, source.kernel_why, source.batch[some]), problem)
     held_out = source.batch[fold.held_out]
 
-    def solve(c: int, start: Any) -> tuple[np.ndarray, float, Any]:
+    def solve(c: int, start: Any) -> Solved:
         at = replace(problem, C=Cs[c] * problem.C)
         solution = chosen.solver.solve(at, space, start=start, **model._solver_options())
-        functions = space.functions(solution.intercept, solution.weights, solution.coefficients)
-        return functions.outputs(held_out, model.n_jobs), solution.report.relative_gap, solution.alpha
+        functions = space.functions(solution)
+        return [functions.outputs(held_out, model.n_jobs)], [solution.report.relative_gap], solution.alpha
 
     return solve_path(Cs, solve)
 
@@ -157,7 +140,7 @@ class HeldOutClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
     @classmethod
-    def of(cls, classes: np.ndarray, present: np.ndarray, outputs: np.ndarray) -> HeldOutClassifier:
+    def of(cls, classes: np.ndarray, present: np.ndarray, outputs: np.ndarray) -> "HeldOutClassifier":
         """Made from the outputs for all classes; it knows the classes that are present in the training examples of the fold."""
         if len(classes) == 2:
             return cls(classes, outputs[:, 0])

@@ -13,7 +13,6 @@ from sklearn.base import clone, is_classifier
 from treille.automata import library
 from treille.data import Batch
 from treille.estimators.base import KernelMachine, fit_context
-from treille.estimators.learned_path import LearnedPath
 from treille.estimators.plan import Plan, plan
 from treille.estimators.ridge import Ridge
 from treille.estimators.sources import Posed, require_memory
@@ -22,7 +21,7 @@ from treille.features import FeatureMap, PerProblemRows, Rows, StoredRows
 from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive
+from treille.io.parameters import check_choice, check_positive
 from treille.kernels import Kernel, NGram
 from treille.kernels.balanced import parts_of
 from treille.kernels.base import Fitted
@@ -38,7 +37,43 @@ from treille.spaces import MemorySource, Source
 from treille.spaces.space import no_features
 from treille.spaces.weight_automaton import weight_fst
 
-LEARN = ("risk", "alignment", "alignment-nnls")
+
+@dataclass(frozen=True, eq=False)
+class LearnedPath:
+    """Learned shares of the trace for several values of a parameter, computed one after another, each from the last.
+
+    ``shares`` has one row for each of ``values`` and one column for each of ``names``: the features, or parts, that have a share
+    at one value at least, the largest share first.
+
+    >>> import treille
+    >>> texts = ["good wine", "a good vine", "bad wine", "a bad vine"]
+    >>> model = treille.LearnedSVC(treille.kernels.NGram(1, unit="word"))
+    >>> path = model.path(texts, ["+", "+", "-", "-"], [0.1, 1.0, 10.0])
+    >>> sorted(path.names), path.shares.sum(axis=1).round(6).tolist()
+    (['bad', 'good'], [1.0, 1.0, 1.0])
+    """
+
+    parameter: str
+    values: np.ndarray
+    names: list[str]
+    shares: np.ndarray
+    reports: list[Report]
+
+    def plot(self, ax: Any = None, count: int = 10) -> Any:
+        """Draws the largest shares over the values of the parameter; returns the axes of matplotlib."""
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError:
+                raise InputError("plots need matplotlib: pip install 'treille[plot]'") from None
+            ax = pyplot.subplots()[1]
+        for name, column in zip(self.names[:count], self.shares.T[:count], strict=True):
+            ax.plot(self.values, column, marker=".", label=name)
+        ax.set(xscale="log", xlabel=self.parameter, ylabel="share of the trace")
+        ax.legend(fontsize="small")
+        return ax
+
+
 GROUPS = ("features", "parts")
 
 
@@ -87,10 +122,8 @@ class KernelLearner(LearningParameters, KernelMachine):
             raise InputError(
                 f"groups is {self.groups!r}, expected 'features', 'parts', or a function of the names of features"
             )
-        if self.learn not in LEARN:
-            raise InputError(f"learn is {self.learn!r}, expected {', '.join(map(repr, LEARN[:-1]))} or {LEARN[-1]!r}")
-        if self.spread not in SPREADS:
-            raise InputError(f"spread is {self.spread!r}, expected {' or '.join(map(repr, SPREADS))}")
+        check_choice("learn", self.learn, "risk", "alignment", "alignment-nnls")
+        check_choice("spread", self.spread, *SPREADS)
         if self.trace is not None:
             check_positive("trace", self.trace)
         if self.space != "auto":

@@ -1,7 +1,5 @@
 """Kernel learning with parameters chosen by cross-validation: the weights are learned anew in every fold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from treille.estimators.base import fit_context
-from treille.estimators.held_out import Examples, TrainedFold, fold_context, solve_path
+from treille.estimators.held_out import Examples, TrainedFold, fold_context
 from treille.estimators.learned import (
     LearnedRidge,
     LearnedSVC,
@@ -19,13 +17,13 @@ from treille.estimators.learned import (
     plan_learned,
     used_features,
 )
-from treille.estimators.ridge_cv import RidgeCV
+from treille.estimators.ridge import RidgeCV
 from treille.estimators.search import SearchCV
 from treille.estimators.svc import SVCCV
 from treille.features import Rows, StoredRows
 from treille.features.abilities import having
 from treille.io.errors import InputError
-from treille.solvers.folds import FoldOutputs
+from treille.solvers.folds import FoldOutputs, Solved, solve_path
 from treille.solvers.progress import progress_bar
 from treille.spaces import MemorySource
 
@@ -37,10 +35,8 @@ class LearnedSearchCV(LearningParameters, SearchCV):
         (whole, folds), values = self._posed_folds(model, examples), self._values()
         models = [clone(model).set_params(**{self.path[0]: value}) for value in values]
         Cs = [self.strength(value) for value in values]
-        rows, each = (
-            model._learning_rows(examples.source, fit_context(whole, known=examples.known)),
-            list[FoldOutputs](),
-        )
+        rows = model._learning_rows(examples.source, fit_context(whole, known=examples.known))
+        each = list[FoldOutputs]()
         with progress_bar(len(folds), model.tol, model.verbose, "fold") as progress:
             for f, fold in enumerate(folds):
                 own = rows
@@ -60,17 +56,17 @@ def _fold_outputs(
     matrix, model = having(rows.rows, StoredRows).to_csr(), models[0]
     held_out, own = matrix[fold.held_out], replace(rows, rows=Rows.from_csr(matrix[some]))
 
-    def solve(c: int, start: Any) -> tuple[np.ndarray, float, Any]:
+    def solve(c: int, start: Any) -> Solved:
         at = replace(problem, C=Cs[c] * problem.C)
         learned = models[c]._learn(at, own, start=start)
         fitted, _ = models[c]._keep(own, learned)
         chosen, space = plan_learned(own, fitted, source, at, model.solver, model.n_jobs)
         solution = chosen.solver.solve(at, space, **model._solver_options())
-        weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
+        weights = space.functions(solution).weights
         used = used_features(rows, learned)
         scales = np.sqrt(np.stack([each.weights[used] for each in learned], axis=1))
         outputs = held_out[:, used] @ (weights * scales) + solution.intercept + fold.offset
-        return outputs, max(solution.report.relative_gap, *(each.report.relative_gap for each in learned)), learned
+        return [outputs], [max(solution.report.relative_gap, *(each.report.relative_gap for each in learned))], learned
 
     return solve_path(Cs, solve)
 

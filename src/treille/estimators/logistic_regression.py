@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.base import KernelParameter
+from treille.estimators.base import ClassifierParameters, KernelParameter
 from treille.estimators.classifier import Classifier
 from treille.estimators.held_out import HeldOutClassifier
-from treille.estimators.parameters import ClassifierParameters
 from treille.estimators.search import ClassifierSearchCV
 from treille.explain.tasks import ProbabilisticClassification, log_probabilities
 from treille.io.errors import InputError

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.estimators.base import KernelParameter, reading_of
+from treille.estimators.base import KernelParameter, TrainingParameters, reading_of
 from treille.estimators.classifier import Classifier
-from treille.estimators.parameters import TrainingParameters
 from treille.estimators.plan import Plan, requested_nystrom
-from treille.estimators.sources import require_memory
+from treille.estimators.sources import check_weights, found_labels, require_memory
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
-from treille.estimators.targets import check_weights, found_labels
 from treille.io.errors import InputError
+from treille.io.parameters import check_flag
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
@@ -98,10 +97,8 @@ class Perceptron(TrainingParameters, Classifier):
         return PerceptronSolver(averaged=bool(self.averaged))
 
     def check_parameters(self) -> None:
-        if isinstance(self.fit_intercept, str):
-            raise InputError(f"fit_intercept is {self.fit_intercept!r}, expected True or False")
-        if not isinstance(self.averaged, (bool, np.bool_)):
-            raise InputError(f"averaged is {self.averaged!r}, expected True or False")
+        check_flag("fit_intercept", self.fit_intercept)
+        check_flag("averaged", self.averaged)
         super().check_parameters()
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -10,14 +10,13 @@ import numpy as np
 from sklearn.metrics import r2_score
 
 from treille.estimators.base import KernelMachine
-from treille.estimators.sources import Posed
-from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
+from treille.estimators.sources import Posed, check_numbers, check_sample_weight, warn_of_column
 from treille.explain.tasks import Regression
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.scale.cluster import computed
 from treille.scale.dask_counting import ClusterSource
-from treille.scale.dask_parts import computed
-from treille.scale.labels import Collected
+from treille.scale.parts import Collected
 from treille.scikit_learn import RegressorMixin
 from treille.solvers import Problem
 from treille.solvers.problem import Loss

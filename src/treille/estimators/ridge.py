@@ -1,13 +1,25 @@
-"""Ridge regression on structured examples."""
+"""Ridge regression on structured examples, also with parameters chosen by cross-validation."""
 
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from treille.estimators.base import KernelParameter
-from treille.estimators.parameters import MachineParameters
+import numpy as np
+
+from treille.estimators.base import KernelParameter, MachineParameters
+from treille.estimators.held_out import Examples, Planned, Split, TrainedFold
 from treille.estimators.regressor import Regressor
+from treille.estimators.search import SearchCV
+from treille.estimators.sources import check_sample_weight
+from treille.io.errors import InputError
 from treille.io.parameters import check_positive
+from treille.kernels import Centered
+from treille.scikit_learn import RegressorMixin
+from treille.solvers.folds import FoldOutputs
+from treille.solvers.least_squares import leave_one_out
 from treille.solvers.problem import Loss, SquaredError
+from treille.spaces import Nystrom
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -72,3 +84,76 @@ class Ridge(RidgeParameters, Regressor):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+@dataclass(eq=False, repr=False)
+class RidgeCV(RidgeParameters, RegressorMixin, SearchCV):
+    """`Ridge` with alpha, and other parameters, chosen by cross-validation, by default leave-one-out in closed form.
+
+    Parameters
+    ----------
+    kernel, grid
+        As in `SVCCV`.
+    alphas : list of float, or int
+        The values of alpha to try; a number of values is spread evenly on a logarithmic scale from 0.001 to 1000.
+    cv : None, int, splitter, or iterable of splits
+        None is leave-one-out: exact, for all alphas from one eigen-decomposition of the smaller of the kernel matrix and the
+        covariance of the features. Otherwise as in `SVCCV`.
+    scoring : str, callable or None
+        As in scikit-learn. None is R^2, and for leave-one-out minus the squared error. For leave-one-out, a scorer is called once
+        with the predictions for all examples.
+    fit_intercept, tol, max_epochs, solver, space, n_jobs, verbose
+        As in `Ridge`.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The best alpha.
+    best_params_, best_score_, best_index_, cv_results_, best_estimator_
+        As in `SVCCV`; ``cv_results_`` of leave-one-out has one score for all examples.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> model = treille.RidgeCV(NGram(1), alphas=[0.01, 1, 100]).fit(["a", "aa", "ab", "b"], [1.0, 2.0, 0.0, -1.0])
+    >>> model.alpha_, model.predict(["aab", "aaa"]).round(1).tolist()
+    (0.01, [1.0, 3.0])
+    """
+
+    estimator = Ridge
+    path = ("alpha", "alphas")
+    unit = 0.5
+
+    alphas: Sequence[float] | int = 10
+    _: KW_ONLY
+    cv: Any = None
+
+    def strength(self, value: float) -> float:
+        return 0.5 / value
+
+    def _leaves_one_out(self) -> bool:
+        return self.cv is None
+
+    def _splits(self, X: Any, y: Any, groups: Any, n: int) -> list[Split]:
+        return [] if self.cv is None else super()._splits(X, y, groups, n)
+
+    def _evaluate(self, model: Any, examples: Examples) -> tuple[list[TrainedFold], FoldOutputs, Planned | None]:
+        if self.cv is not None:
+            return super()._evaluate(model, examples)
+        kernel, n = examples.source.kernel, len(examples.source)
+        inner = kernel.kernel if isinstance(kernel, Centered) and model.fit_intercept == "free" else kernel
+        if inner.needs_features or isinstance(model.space, Nystrom) or model.space == "nystrom":
+            raise InputError(
+                f"cv is None, leave-one-out in closed form, but the features of {kernel!r} depend on all training examples: "
+                "use folds, such as cv=5"
+            )
+        values, everything, whole = self._values(), np.arange(n), examples.posed(model).problem
+        planned = model._planned(examples.source, whole, examples.known)
+        begun = time.perf_counter()
+        numbers = np.asarray(examples.y, np.float64).reshape(n, -1)
+        weights = check_sample_weight(examples.sample_weight, n)
+        outputs = leave_one_out(planned[1], numbers, weights, values, model.fit_intercept, model.n_jobs)
+        seconds = np.full((len(values), 1), (time.perf_counter() - begun) / len(values))
+        fold = TrainedFold(whole, everything, everything, np.zeros(whole.n_problems), np.empty(0, int))
+        return [fold], FoldOutputs([outputs], np.zeros((len(values), 1)), seconds), planned

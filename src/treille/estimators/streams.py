@@ -1,7 +1,5 @@
 """The state of a perceptron on a stream of examples: weights of a growing set of features, or the misclassified examples."""
 
-from __future__ import annotations
-
 import sys
 from abc import ABC, abstractmethod
 from copy import copy
@@ -82,7 +80,7 @@ class Stream(ABC):
     def norms(self) -> np.ndarray:
         """|(w, b)| of each class."""
 
-    def copied(self) -> Stream:
+    def copied(self) -> "Stream":
         """A copy that may learn. If that fails, `undo` of the copy leaves this stream as it was."""
         other = copy(self)
         other.changed = NOTHING

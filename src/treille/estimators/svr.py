@@ -6,12 +6,11 @@ from numbers import Real
 
 import numpy as np
 
-from treille.estimators.base import KernelParameter
-from treille.estimators.parameters import SeededParameters
+from treille.estimators.base import KernelParameter, SeededParameters
 from treille.estimators.regressor import Regressor
 from treille.estimators.search import SearchCV
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive
+from treille.io.parameters import check_choice, check_positive
 from treille.scikit_learn import RegressorMixin
 from treille.solvers.problem import REGRESSION_LOSSES, Loss
 
@@ -77,8 +76,7 @@ class SVR(SVRParameters, Regressor):
         known = isinstance(self.epsilon, Real) and not isinstance(self.epsilon, bool)
         if not (known and 0 <= float(self.epsilon) < np.inf):
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
-        if self.loss not in REGRESSION_LOSSES:
-            raise InputError(f"loss is {self.loss!r}, expected {' or '.join(map(repr, REGRESSION_LOSSES))}")
+        check_choice("loss", self.loss, *REGRESSION_LOSSES)
         self._loss()  # which checks epsilon, too
         super().check_parameters()
 

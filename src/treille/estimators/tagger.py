@@ -1,7 +1,5 @@
 """Sequence tagging by classification of tokens."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import KW_ONLY, dataclass
@@ -12,8 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
-from treille.estimators.base import Model
-from treille.estimators.parameters import TrainingParameters
+from treille.estimators.base import Model, TrainingParameters
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
 from treille.estimators.sources import require_memory
@@ -21,7 +18,7 @@ from treille.explain import Decision, TaggedSentence
 from treille.explain.tasks import Tagging
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
 from treille.kernels import Conjunctions, Kernel
 from treille.kernels.additive import part_of
 from treille.kernels.callable import as_kernel
@@ -36,7 +33,6 @@ from treille.tagging.schemes import converted, is_chunk_tag, scheme_named
 from treille.tagging.sentences import Column, one_column
 from treille.tagging.templates import TAG
 
-MULTICLASS = ("rest", "pairs")
 SUPPORT = 2e-5  # of a conjunction, by default, as a share of the tokens: 5 of 200,000, and 1 of a small corpus
 
 
@@ -110,7 +106,7 @@ class Tagger(TrainingParameters, Model):
     multiclass: str = "rest"
     random_state: int = 0
 
-    def fit(self, X: Any, y: Any) -> Tagger:
+    def fit(self, X: Any, y: Any) -> "Tagger":
         """Trains on sentences X with tags y, a list of tags for each sentence."""
         require_memory(X, self, "pass sentences as lists", "fit it on some of them")
         self.check_parameters()
@@ -151,10 +147,8 @@ class Tagger(TrainingParameters, Model):
         for name in ("max_epochs", "min_count", "beam"):
             check_whole(name, getattr(self, name))
         check_whole("random_state", self.random_state, 0)
-        if self.loss not in LOSSES:
-            raise InputError(f"loss is {self.loss!r}, expected {' or '.join(map(repr, LOSSES))}")
-        if self.multiclass not in MULTICLASS:
-            raise InputError(f"multiclass is {self.multiclass!r}, expected 'rest' or 'pairs'")
+        check_choice("loss", self.loss, *LOSSES)
+        check_choice("multiclass", self.multiclass, "rest", "pairs")
         if self.scheme not in ("auto", None):
             scheme_named(self.scheme)
         kernel = as_kernel(self.kernel)

@@ -23,7 +23,7 @@ from treille import _core
 from treille.features import MatrixRows, StoredRows
 from treille.features.abilities import having
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, effective_n_jobs
+from treille.io.parameters import check_choice, check_positive, effective_n_jobs
 from treille.solvers.problem import (
     Hinge,
     Loss,
@@ -245,8 +245,7 @@ def checked_groups(groups: np.ndarray | None, n_features: int) -> np.ndarray | N
 def check_learning(problem: Problem, rows: Any, trace: float, spread: str) -> None:
     """Refuses what kernel learning cannot solve, before any work is done."""
     check_positive("trace", trace)
-    if spread not in SPREADS:
-        raise InputError(f"spread is {spread!r}, expected 'optimal' or 'even'")
+    check_choice("spread", spread, *SPREADS)
     if type(problem.loss) not in LOSSES:
         known = ", ".join(loss.__name__ for loss in LOSSES)
         raise InputError(f"kernel learning solves problems with the losses {known}, not {type(problem.loss).__name__}")

@@ -4,11 +4,15 @@ Ids rarely change while maps are merged, so the rows of a part are final when it
 What the kernel makes of all examples together, such as inverse document frequencies, comes afterwards: `compose`.
 """
 
-from __future__ import annotations
-
+import contextlib
+import glob
+import hashlib
+import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +26,18 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.additive import part_of
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.disk_rows import DiskRows, FileRows, rows_of_leaf, settled, write_rows
-from treille.scale.flat_files import read_arrays, write_arrays
-from treille.scale.folder import Folder, opened_folder
-from treille.scale.labels import Collected
-from treille.scale.parts import PER_CHARACTER, Part, Parts
-from treille.scale.sources import Facts, check_unchanged, file_facts, identity, text_bytes
+from treille.scale.folder import Folder, opened_folder, read_arrays, write_arrays
+from treille.scale.parts import PER_CHARACTER, Collected, Part, Parts
 from treille.spaces.parts import SHARES, PartsSpace, memory_needed
 from treille.spaces.source import Source
 from treille.spaces.space import no_features
 
 Found = Callable[[Any, int], Any]  # validates the labels of so many examples
+Facts = dict[str, list[int]]  # size and time of each file
+COMPRESSED = 4  # times that texts are longer than compressed files, about
 
 
 @dataclass
@@ -283,11 +287,72 @@ def _resume(counted: CountedParts) -> bool:
         return False
     spec, arrays = found
     counted.lengths = stored.value(spec, "lengths", list)
-    counted.labels.restore(
-        spec["labels"], {k.removeprefix("labels."): a for k, a in arrays.items() if k.startswith("labels.")}
-    )
+    counted.labels.restore(spec["labels"], part_of(arrays, "labels"))
     leaves = leaf_kernels(counted.kernel, counted.first)
     for place, ((leaf, _), own) in enumerate(zip(leaves, spec["leaves"], strict=False)):  # none before the first part
-        named = {key.partition(".")[2]: array for key, array in arrays.items() if key.startswith(f"{place}.")}
-        counted.leaves.append(leaf.load_features(own, named))
+        counted.leaves.append(leaf.load_features(own, part_of(arrays, str(place))))
     return stored.value(spec, "done", bool)
+
+
+def file_facts(sources: tuple[str, ...]) -> Facts:
+    """Size and time of each file, to notice that one changes; folders and globs name several."""
+    facts = {}
+    for source in sources:
+        if os.path.isdir(source):
+            files = sorted(map(os.fspath, filter(Path.is_file, Path(source).rglob("*"))))
+        else:
+            files = [source] if os.path.exists(source) else sorted(glob.glob(source, recursive=True))
+        for file in files:
+            with contextlib.suppress(OSError):
+                status = os.stat(file)
+                facts[file] = [status.st_size, status.st_mtime_ns]
+    return facts
+
+
+def check_unchanged(sources: tuple[str, ...], before: Facts) -> None:
+    """Refuses files that have changed since."""
+    now = file_facts(sources)
+    for file in sorted(before.keys() | now.keys()):
+        if before.get(file) != now.get(file):
+            raise InputError(f"{file}: changed while it was read: train again when it is complete")
+
+
+def text_bytes(facts: Facts) -> int:
+    """About how many characters files have."""
+    return sum(size * (COMPRESSED if file.endswith((".gz", ".bz2", ".xz")) else 1) for file, (size, _) in facts.items())
+
+
+def identity(
+    parts: Parts, kernel: Kernel, facts: Facts, labels: Collected | None = None, first: Batch | None = None
+) -> dict[str, Any]:
+    """What a checkpoint belongs to, as JSON values: with its labels and first part, where these are at hand."""
+    found = {
+        "treille": version("treille"),
+        "kernel": repr(kernel),
+        "kernel's parameters digest": _kernel_digest(kernel),
+        "memory": parts.memory,
+        "min_count": parts.min_count,
+        "reading": {name: str(value) for name, value in parts.options.items() if value is not None},
+        "files": facts,
+    }
+    if labels is not None:
+        found["labels"] = {None: "not used", True: "classes", False: "numbers"}[labels.of_classes]
+    if first is not None:
+        found["first part digest"] = _batch_digest(first)
+    return found
+
+
+def _kernel_digest(kernel: Kernel) -> str:
+    """A digest of all parameters, also of long ones, which the repr cuts short."""
+    try:
+        return hashlib.sha256(json.dumps(kernel.spec(), sort_keys=True).encode()).hexdigest()
+    except InputError:  # a function among the parameters
+        return ""
+
+
+def _batch_digest(batch: Batch) -> str:
+    digest, (spec, arrays) = hashlib.sha256(), batch.state()
+    digest.update(json.dumps(spec, sort_keys=True, default=str).encode())
+    for name in sorted(arrays):
+        digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()

@@ -1,7 +1,5 @@
 """The features of parts on a Dask cluster: each worker counts those of its parts, and maps are merged in a tree."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,9 +18,8 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster, DaskRows
 from treille.scale.disk_rows import rows_of_leaf
-from treille.scale.labels import Collected
-from treille.scale.parts import Part
-from treille.spaces.cluster import ClusterSpace
+from treille.scale.parts import Collected, Part
+from treille.spaces.parts import ClusterSpace
 from treille.spaces.source import Source
 from treille.spaces.space import no_features
 
@@ -67,12 +64,8 @@ class LeafMaps:
         return object.__sizeof__(self) + 32 * sum(features.n_features for features in self.maps)  # about
 
 
-@dataclass(frozen=True)
-class NewIds:
-    """The ids of the features of a part among the features of all parts, leaf by leaf, and how many features there are."""
-
-    ids: list[np.ndarray]
-    n_features: list[int]
+# The ids of the features of a part among the features of all parts, leaf by leaf, and how many features there are.
+NewIds = tuple[list[np.ndarray], list[int]]
 
 
 @dataclass
@@ -240,8 +233,8 @@ def _new_ids(merged: LeafMaps, side: int, above: NewIds | None) -> NewIds:
     """The ids of one side of a merge, among the features of all parts."""
     own = merged.ids[side]
     if above is None:
-        return NewIds(own, [features.n_features for features in merged.maps])
-    return NewIds([new[ids] for new, ids in zip(above.ids, own, strict=True)], above.n_features)
+        return own, [features.n_features for features in merged.maps]
+    return [new[ids] for new, ids in zip(above[0], own, strict=True)], above[1]
 
 
 def _renumbered(local: CountedPartition, new: NewIds | None) -> list[FeatureRows]:
@@ -249,5 +242,5 @@ def _renumbered(local: CountedPartition, new: NewIds | None) -> list[FeatureRows
     if new is None:  # the only part
         return each
     if not each:  # without examples
-        return [Rows.from_csr(csr_matrix((0, n))) for n in new.n_features]
-    return [rows_of_leaf(rows).renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
+        return [Rows.from_csr(csr_matrix((0, n))) for n in new[1]]
+    return [rows_of_leaf(rows).renumbered(ids, n) for rows, ids, n in zip(each, *new, strict=True)]

@@ -1,7 +1,5 @@
 """Rows in parts on disk: one flat file for each part and each leaf of the kernel."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,7 +11,7 @@ import numpy as np
 from treille.features import ConcatenatedRows, FeatureRows, MatrixRows, PerProblemRows, RowParts, Rows
 from treille.features.abilities import having
 from treille.io.errors import InputError
-from treille.scale.flat_files import read_arrays, write_arrays
+from treille.scale.folder import read_arrays, write_arrays
 
 ROWS = ("indptr", "entries", "codebook", "scale", "sq_norms")
 

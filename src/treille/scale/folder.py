@@ -1,27 +1,79 @@
-"""The folder in which a run keeps its files: a temporary one, or a checkpoint that the next run continues from."""
-
-from __future__ import annotations
+"""The folder in which a run keeps its files, a temporary one or a checkpoint, and files of arrays that can be mapped."""
 
 import contextlib
 import errno
+import json
+import mmap
 import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from treille.data.base import readable_size
+from treille.io.atomic_write import atomic_write
 from treille.io.errors import InputError
-from treille.scale.flat_files import read_arrays, write_arrays
 
+ALIGNED = 64  # bytes: where arrays begin
+MARK = "treille arrays 1"
 SHARE = 20  # of the time between two checkpoints, one may take 1 / SHARE
 SECONDS = 5.0  # between two checkpoints, at least
 # Files of runs; those being written begin with a dot.
 OWN = re.compile(r"(\.?)(rows-\d|scales-\d|(counting|kept|solver)[-\d]*\.state)")
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], spec: dict[str, Any] | None = None) -> None:
+    """Writes arrays and JSON values to a file; it is complete, or not there.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "rows.bin"
+    >>> write_arrays(path, {"ids": np.arange(3)}, {"bits": 2})
+    >>> read_arrays(path)
+    ({'bits': 2}, {'ids': array([0, 1, 2])})
+    """
+    places, at = {}, 0
+    for name, array in arrays.items():
+        places[name] = {"at": at, "dtype": array.dtype.str, "shape": list(array.shape)}
+        at += -(-array.nbytes // ALIGNED) * ALIGNED
+    head = json.dumps({"format": MARK, "spec": spec or {}, "arrays": places}).encode()
+
+    def write(file: IO[bytes]) -> None:
+        file.write(head + b" " * (-(len(head) + 1) % ALIGNED) + b"\n")
+        for array in arrays.values():
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            file.write(bytes(-array.nbytes % ALIGNED))
+
+    atomic_write(path, write, "part of the data")
+
+
+def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The values and arrays of a file. Arrays are mapped: they are read when they are used, and cannot be written to."""
+    try:
+        with open(path, "rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        line = data.readline()
+        head = json.loads(line)
+        if head["format"] != MARK:
+            raise ValueError
+        arrays = {}
+        for name, place in head["arrays"].items():
+            dtype, shape = np.dtype(place["dtype"]), tuple(place["shape"])
+            values = np.frombuffer(data, dtype, int(np.prod(shape)), len(line) + place["at"])
+            arrays[name] = values.reshape(shape)
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: is gone, while it was in use: leave the scratch folder alone until training ends, and remove a checkpoint "
+            "only as a whole"
+        ) from None
+    except (ValueError, KeyError, TypeError):
+        raise InputError(
+            f"{path}: was not written by treille, or is damaged: remove the folder and start again"
+        ) from None
+    return head["spec"], arrays
 
 
 class Folder:

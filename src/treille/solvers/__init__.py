@@ -2,12 +2,10 @@
 
 from treille.solvers.block_minimization import BlockMinimization
 from treille.solvers.bundle_method import BundleMethod
-from treille.solvers.cluster_gradients import ClusterGradients
 from treille.solvers.cutting_plane import CuttingPlane
-from treille.solvers.dual_cd import DualCD
+from treille.solvers.dual_cd import DualCD, GatheredDualCD
 from treille.solvers.finite_newton import FiniteNewton
-from treille.solvers.gathered_dual_cd import GatheredDualCD
-from treille.solvers.least_squares import Cholesky, ConjugateGradient, NormalEquations
+from treille.solvers.least_squares import Cholesky, ClusterGradients, ConjugateGradient, NormalEquations
 from treille.solvers.perceptron import PerceptronSolver
 from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Report, Solution

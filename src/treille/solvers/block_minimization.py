@@ -10,24 +10,28 @@ Chang, Roth: Selective block minimization for faster convergence of limited memo
 Yu, Hsieh, Chang, Lin: Large linear classification when data cannot fit in memory. KDD 2010.
 """
 
-from __future__ import annotations
-
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from treille import _core
-from treille.features import FeatureRows
+from treille.features import DivisibleRows, FeatureRows, MatrixRows
+from treille.features.abilities import having
 from treille.io.parameters import check_whole, effective_n_jobs
-from treille.solvers.blocks import Blocks
+from treille.solvers.dual_cd import core_rows, half_squares, solve_segments, true_weights, weights_of
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Recorder, Report, Solution
-from treille.solvers.segments import core_rows, half_squares, solve_segments, true_weights, weights_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces.parts import SHARES, PartsSpace
 
 BLOCK_GAP = 0.1  # of the gap that a block had: sweeps over it end there
+PAGE = 4096
+AT_ONCE = 1 << 24  # bytes read before the reader may be told to stop, so that Ctrl-C need not wait for a whole block
 
 
 @dataclass(eq=False, repr=False)
@@ -82,9 +86,8 @@ class State:
     alpha: np.ndarray  # one row per problem
     met: np.ndarray  # terms of the gap in this pass
     before: np.ndarray  # terms of the gap in the pass before
-    kept: dict[int, np.ndarray] = field(
-        default_factory=dict
-    )  # by block: examples that take part in visits of other blocks
+    # By block: examples that take part in visits of other blocks.
+    kept: dict[int, np.ndarray] = field(default_factory=dict)
     passes: int = 0
     visited: int = 0  # blocks of this pass
     ratio: float = 1.0  # of the gap measured to the one expected, last time
@@ -97,7 +100,7 @@ ARRAYS, NUMBERS = ("w", "b", "alpha", "met", "before"), ("passes", "visited", "r
 class BlockRun:
     """A run on the parts."""
 
-    def __init__(self, problem: Problem, space: PartsSpace, blocks: Blocks, run: Run, sweeps: int):
+    def __init__(self, problem: Problem, space: PartsSpace, blocks: "Blocks", run: Run, sweeps: int):
         self.problem, self.space, self.blocks, self.run, self.sweeps = problem, space, blocks, run, sweeps
         self.threads, self.bias = effective_n_jobs(run.n_jobs), float(problem.intercept)
         K, n, F = problem.n_problems, len(problem), space.n_features
@@ -146,9 +149,8 @@ class BlockRun:
     def fits_at_once(self) -> bool:
         """Whether all parts are in one block, and what DualCD needs besides fits in the memory for other blocks."""
         running = min(self.threads, self.problem.n_problems)
-        return len(self.blocks) == 1 and running * (20 * self.space.n_features + 64 * len(self.problem)) <= (
-            (SHARES - 1) * self.blocks.most
-        )
+        needed = running * (20 * self.space.n_features + 64 * len(self.problem))
+        return len(self.blocks) == 1 and needed <= (SHARES - 1) * self.blocks.most
 
     def _small(self) -> bool:
         return bool((self.primal - self.dual <= self.run.tol * self.primal).all())
@@ -247,3 +249,63 @@ class BlockRun:
         report = replace(Report.combined(reports), history=tuple(self.recorder.history))
         weights = true_weights(self.state.w, self.column_weights).T
         return Solution(self.bias * self.state.b, self.state.alpha, report, weights=np.ascontiguousarray(weights))
+
+
+class Blocks(AbstractContextManager["Blocks"]):
+    """Runs of parts of at most `most` bytes together. Inside ``with``, a thread reads ahead."""
+
+    def __init__(self, space: PartsSpace, most: float):
+        self.space, self.most = space, most
+        self.parts: list[list[int]] = []
+        sizes: list[int] = []
+        for part in range(len(space.rows.offsets) - 1):
+            size = space.bytes_of(part)
+            if not self.parts or sizes[-1] + size > most:
+                self.parts.append([])
+                sizes.append(0)
+            self.parts[-1].append(part)
+            sizes[-1] += size
+        self.bytes = np.array(sizes, np.float64)
+        self._reader, self._stopped = ThreadPoolExecutor(1), threading.Event()
+
+    def __exit__(self, *raised: object) -> None:
+        self._stopped.set()
+        self._reader.shutdown()
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def examples(self, block: int) -> np.ndarray:
+        """The numbers of the examples of a block, among all."""
+        first, last = self.parts[block][0], self.parts[block][-1] + 1
+        return np.arange(self.space.rows.offsets[first], self.space.rows.offsets[last])
+
+    def read(self, order: list[int]) -> Iterator[tuple[int, list[FeatureRows]]]:
+        """The rows of each of these blocks in turn, part by part; the next ones are read meanwhile. Delete them after use."""
+        ahead = [self._reader.submit(self.load, block) for block in order[:1]]
+        for place, block in enumerate(order):
+            held = [ahead.pop().result()]  # not by this function while they are in use: only two blocks are in memory
+            if place + 1 < len(order):
+                ahead.append(self._reader.submit(self.load, order[place + 1]))
+            yield block, held.pop()
+
+    def load(self, block: int) -> list[FeatureRows]:
+        """The rows of a block, read from disk in their order, which is faster than as they are used."""
+        each = [self.space.load(part) for part in self.parts[block]]
+        for entries in (term.entries for rows in each for term in having(rows, MatrixRows).parts):
+            mapped = entries.reshape(-1).view(np.uint8)
+            for start in range(0, len(mapped), AT_ONCE):
+                if self._stopped.is_set():
+                    return each
+                mapped[start : start + AT_ONCE : PAGE].sum()
+        return each
+
+    def taken(self, block: int, rows: list[FeatureRows], examples: np.ndarray) -> list[FeatureRows]:
+        """Copies of the rows of some examples of a block, given by their numbers among all."""
+        copies = []
+        for part, each in zip(self.parts[block], rows, strict=True):
+            first, last = self.space.rows.offsets[part : part + 2]
+            inside = examples[(first <= examples) & (examples < last)] - first
+            if len(inside):
+                copies.append(having(each, DivisibleRows).taken(inside))
+        return copies

@@ -18,8 +18,6 @@ Joachims: Training linear SVMs in linear time. KDD 2006. Franc, Sonnenburg: Opti
 minimization. JMLR 2009. Ma et al.: Adding vs. averaging in distributed primal-dual optimization. ICML 2015, for the local problems.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from operator import attrgetter, itemgetter
@@ -27,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from treille.solvers.bundle import Bundle
 from treille.solvers.bundle_worker import (
     LINE_STEPS,
     MULTIPLES,
@@ -41,12 +38,13 @@ from treille.solvers.bundle_worker import (
     start_planes,
     take_part,
     unite,
+    worker_examples,
 )
+from treille.solvers.cutting_plane import Bundle
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import ClusterSolver, Run
-from treille.solvers.worker_examples import worker_examples
-from treille.spaces.cluster import FAN, ClusterSpace
+from treille.spaces.parts import FAN, ClusterSpace
 
 BLOCK = 8192  # numbers
 WIDTH = 8  # problems at a time
@@ -129,7 +127,7 @@ class Rounds:
         [found] = self.cluster.gather(answers)
         return found
 
-    def step(self, active: list[Planes]) -> None:
+    def step(self, active: "list[Planes]") -> None:
         """One round for some problems."""
         self.count += 1
         exact, n = self.run.tol < EXACT_TOL, len(self.turns)

@@ -1,6 +1,4 @@
-"""What workers do in a round of the bundle method. Each group of examples has its rows, targets, and share of every plane."""
-
-from __future__ import annotations
+"""The examples that one task of a cluster works on, and what it does with them in a round of the bundle method."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,9 +6,13 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.solvers.segments import rows_of, weights_of
-from treille.solvers.worker_examples import WorkerExamples
+from treille.features import ConcatenatedRows, FeatureRows, MatrixRows, PerProblemRows
+from treille.features.abilities import having
+from treille.solvers.dual_cd import core_rows, rows_of, weights_of
+from treille.solvers.problem import DualLoss, Problem
+from treille.spaces.parts import ClusterSpace
 
+HELD = 1e-9  # of C: how far a coefficient may be from the value at which it is held, since mixtures round
 # Where the driver looks for a better w: from the best w so far (0) towards that of the planes (1), and multiples of the latter.
 LINE_STEPS = np.concatenate([[-0.1], np.arange(0, 0.3, 0.02), np.arange(0.3, 1.21, 0.05)])
 MULTIPLES = np.array([0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.05])
@@ -18,10 +20,101 @@ SWEEPS = 20  # of the local dual coordinate descent, at most
 LOCAL_GAP = 0.1  # of the gap that the examples of a worker had: the local descent ends there; 0.01 takes as many rounds
 UNIT = 2.0**-24  # the largest relative error of a number rounded to float32
 
+# A plane to drop, the plane that becomes a mixture of both, and their shares.
+Drop = tuple[int, int, tuple[float, float]]
 
-Drop = tuple[
-    int, int, tuple[float, float]
-]  # a plane to drop, another one, which becomes a mixture of both, and their shares
+
+@dataclass(frozen=True)
+class WorkerExamples:
+    """Examples of one or more parts of the data, one after another. It is never changed."""
+
+    rows: list[FeatureRows]  # column z is feature ids[z] of all
+    problem: Problem
+    ids: np.ndarray  # of the features that occur in the rows, in ascending order
+
+    def __len__(self) -> int:
+        return len(self.problem)
+
+    def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent
+        return object.__sizeof__(self) + sum(rows.nbytes for rows in self.rows) + self.ids.nbytes
+
+    @property
+    def loss(self) -> DualLoss:
+        """The loss of the problem."""
+        assert isinstance(self.problem.loss, DualLoss)
+        return self.problem.loss
+
+    def outputs(self, k: int, w: np.ndarray) -> np.ndarray:
+        """f of all examples at w, whose last number is the intercept."""
+        weights = w[:-1, None].astype(np.float64)
+        f = np.concatenate([rows.matvec(weights)[:, 0] for rows in rows_of(self.rows, k)])
+        return f + float(self.problem.intercept) * float(w[-1])
+
+    def sums(self, k: int, *betas: np.ndarray) -> np.ndarray:
+        """sum_i beta_i (x_i, 1) for some coefficients, one column each. One pass over the rows, without a copy of the sums."""
+        columns, first, at = np.stack(betas, axis=1), True, 0
+        sums = np.empty((len(self.ids) + 1, len(betas)))
+        for rows in rows_of(self.rows, k):
+            own = columns[at : at + len(rows)]
+            if first:
+                rows.rmatvec(own, out=sums[:-1])
+            else:
+                sums[:-1] += rows.rmatvec(own)
+            at, first = at + len(rows), False
+        sums[-1] = float(self.problem.intercept) * columns.sum(axis=0)
+        return sums
+
+    def conjugate(self, k: int, beta: np.ndarray) -> float:
+        """What coefficients add to the dual value, besides |w|^2."""
+        return float(self.problem.loss.conjugate(self.problem.y(k), beta, self.problem.C).sum())
+
+    def free(self, k: int, f: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Examples whose coefficient is not what the loss asks for at f: the others are held there, and need not be visited."""
+        y, C = self.problem.y(k), self.problem.C
+        return np.abs(self.loss.subgradient(y, f, C) - beta) > HELD * C
+
+    def for_core(self, k: int) -> tuple[Any, Any]:
+        """The rows and targets of a problem."""
+        return core_rows(rows_of(self.rows, k)), self.problem.only(k).core()
+
+
+def worker_examples(space: ClusterSpace) -> tuple[list[Any], list[np.ndarray]]:
+    """The futures of `WorkerExamples` for each group of parts, and the parts of each group. The rows of the space are released.
+
+    Small parts are joined: an answer has vectors of all features, and a part whose rows take less than two of these is not worth
+    one. This depends on the data alone, never on the workers that there happen to be.
+    """
+    worth = max(1, space.rows.nbytes // (2 * 8 * (space.n_features + 1)))
+    groups = np.array_split(np.arange(len(space.futures)), min(len(space.futures), worth))
+    futures = []
+    for group in groups:
+        own = [each[p] for each in (space.futures, space.problems) for p in group]
+        futures.append(space.cluster.submit(_joined, len(group), *own))
+    space.cluster.release(space.futures)
+    return futures, groups
+
+
+def _joined(n: int, *values: Any) -> WorkerExamples:
+    rows, problems = list(values[:n]), values[n:]
+    C, targets = np.concatenate([own.C for own in problems]), np.concatenate([own.targets for own in problems])
+    counts = sum(own.frequencies(np.ones((len(own), 1)))[:, 0] for own in rows)
+    ids = np.flatnonzero(counts).astype(np.int32)
+    ids = ids if len(ids) else np.zeros(1, np.int32)  # rows have at least one column
+    return WorkerExamples([_over(own, ids) for own in rows], replace(problems[0], targets=targets, C=C), ids)
+
+
+def _over(rows: FeatureRows, ids: np.ndarray) -> FeatureRows:
+    """The rows over these features alone."""
+    if isinstance(rows, PerProblemRows):
+        return PerProblemRows([_over(own, ids) for own in rows.problems])
+    terms, first = list[FeatureRows](), 0
+    for term in having(rows, MatrixRows).parts:
+        own = ids[(first <= ids) & (ids < first + term.n_features)] - first
+        new = np.full(term.n_features, -1, np.int64)
+        new[own] = np.arange(len(own))
+        terms.append(term.renumbered(new, len(own)))
+        first += term.n_features
+    return terms[0] if len(terms) == 1 else ConcatenatedRows(terms)
 
 
 @dataclass(frozen=True)
@@ -54,7 +147,7 @@ class Answer:
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.planes.nbytes
 
-    def rounded(self, dtype: Any) -> Answer:
+    def rounded(self, dtype: Any) -> "Answer":
         """The answer with v rounded to this type, and the error of rounding."""
         if self.planes.dtype == dtype:
             return self

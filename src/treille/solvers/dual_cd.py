@@ -1,18 +1,23 @@
-"""Dual coordinate descent: the Python side of core/solve/dual_cd.hpp."""
+"""Dual coordinate descent: the Python side of core/solve/dual_cd.hpp, and of part_cd.hpp, for rows in several segments."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from treille import _core
+from treille.data.base import readable_size
+from treille.features import FeatureRows, MatrixRows
+from treille.features.abilities import having
 from treille.features.compaction import check_representation
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_choice, effective_n_jobs, parse_size
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution, reports_of
-from treille.solvers.solver import BaseSolver, Run
+from treille.solvers.solver import BaseSolver, ClusterSolver, Run
 from treille.spaces import RowsSpace
+from treille.spaces.parts import ClusterSpace
 
 
 @dataclass(eq=False, repr=False)
@@ -55,8 +60,7 @@ class DualCD(BaseSolver):
 
     def check(self) -> None:
         super().check()
-        if self.stopping not in ("gap", "gradient"):
-            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
+        check_choice("stopping", self.stopping, "gap", "gradient")
         check_representation(self.representation)
 
     def _solve(self, problem: Problem, space: RowsSpace, run: Run) -> Solution:
@@ -88,3 +92,112 @@ class DualCD(BaseSolver):
             gradient_stop=self.stopping == "gradient",
             seed=run.seed,
         )
+
+
+def rows_of(segments: Sequence[FeatureRows], k: int) -> list[FeatureRows]:
+    """The rows of problem k, which differ from problem to problem for some kernels."""
+    return [rows.problems[k if len(rows.problems) > 1 else 0] for rows in segments]
+
+
+def core_rows(segments: Sequence[FeatureRows]) -> Any:
+    """The segments for the core: the terms of each, with the weights of their columns beside them."""
+    return _core.PartRows([[_coded(term) for term in having(rows, MatrixRows).parts] for rows in segments])
+
+
+def _coded(term: Any) -> Any:
+    coded = term.coded()
+    return coded if term.column_weights is None else coded.weighted(term.column_weights)
+
+
+def weights_of(rows: FeatureRows) -> np.ndarray | None:
+    """The weights of all columns; None where all are 1."""
+    terms = having(rows, MatrixRows).parts
+    if all(term.column_weights is None for term in terms):
+        return None
+    return np.concatenate(
+        [np.ones(term.n_features) if term.column_weights is None else term.column_weights for term in terms]
+    )
+
+
+def true_weights(u: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:
+    """w from u = s w, see core/features/part_rows.hpp."""
+    if column_weights is None:
+        return u
+    return np.divide(u, column_weights, out=np.zeros_like(u), where=column_weights > 0)
+
+
+def solve_segments(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
+    """Solves all problems on the rows of the segments, one segment after another."""
+    if len(segments[0].problems) == 1:
+        return _solve(rows_of(segments, 0), problem, run)
+    each = range(problem.n_problems)
+    return Solution.combined([_solve(rows_of(segments, k), problem.only(k), run.of_problem(k)) for k in each])
+
+
+def _solve(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
+    answers = _core.dual_cd(
+        rows=core_rows(segments),
+        targets=problem.core(),
+        start=np.empty(0) if run.start is None or not run.start.any() else np.ravel(run.start),
+        options=DualCD().options(problem, run),
+        threads=effective_n_jobs(run.n_jobs),
+        weights=True,
+        poll=run.poll,
+    )
+    alpha = answers.alpha.reshape(problem.n_problems, len(problem))
+    weights = answers.weights.reshape(-1, problem.n_problems)
+    return Solution(answers.bias, alpha, Report.combined(reports_of(answers, run.seed)), weights=weights)
+
+
+def half_squares(u: np.ndarray, b: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:
+    """1/2 |w|^2 of each problem, its intercept included."""
+    w = true_weights(u, column_weights)
+    return 0.5 * (np.einsum("kz,kz->k", w, w) + b**2)
+
+
+@dataclass(eq=False, repr=False)
+class GatheredDualCD(ClusterSolver):
+    """Gathers the rows of all parts at the driver, and solves the problem there as `DualCD` does. Works on clusters.
+
+    Descent takes so few passes over the rows that nothing is gained by dividing them where they fit in one memory. Workers divide
+    the reading, the counting of features and the computation of rows.
+
+    Parameters
+    ----------
+    memory : int or str
+        Memory for the rows, "1GB" say. Where they take more, ``solver="auto"`` is `BundleMethod`, and this solver refuses them.
+    max_seconds : float or None
+        Stop after this time with the solution so far, and warn.
+
+    Examples
+    --------
+    >>> import treille
+    >>> treille.solvers.GatheredDualCD().spaces[0].name
+    'cluster'
+    """
+
+    losses = DualCD.losses
+
+    memory: int | str = "1GB"
+
+    def check(self) -> None:
+        super().check()
+        parse_size("memory", self.memory)
+
+    def recommended(self, space: ClusterSpace, problem: Problem) -> bool:
+        return space.rows.nbytes <= parse_size("memory", self.memory)
+
+    def _solve(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
+        if not self.recommended(space, problem):
+            raise InputError(
+                f"the rows take {readable_size(space.rows.nbytes)}, more than memory={self.memory!r}: allow more, or use "
+                "solver='auto' or BundleMethod(), which leave them on the workers"
+            )
+        n = len(space.futures)
+        found = space.cluster.gather([*space.futures, *space.problems])
+        space.cluster.release(space.futures)
+        targets, C = (np.concatenate([getattr(own, name) for own in found[n:]]) for name in ("targets", "C"))
+        whole = replace(problem, targets=targets, C=C)
+        solution = solve_segments([rows for rows in found[:n] if len(rows)], whole, run)
+        # On a cluster, epochs are rounds.
+        return replace(solution, report=replace(solution.report, epochs=1, rounds=1, bytes_sent=space.rows.nbytes))

@@ -1,10 +1,8 @@
 """Folds of cross-validation on one space: many values of C, and the outputs of held-out examples."""
 
-from __future__ import annotations
-
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +16,9 @@ from treille.solvers.report import ConvergenceWarning, Progress, Solution, poll_
 from treille.solvers.smo import SMO
 from treille.solvers.solver import Run, after
 from treille.spaces import GramSpace, RowsSpace
+
+# For one C: the outputs and gaps of each fold, and what the next larger C starts from.
+Solved = tuple[list[np.ndarray], list[float], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class FoldOutputs:
     seconds: np.ndarray  # by C and fold
 
     @classmethod
-    def joined(cls, each: Sequence[FoldOutputs]) -> FoldOutputs:
+    def joined(cls, each: "Sequence[FoldOutputs]") -> "FoldOutputs":
         """The outputs of several folds, from those of one each."""
         outputs = [one for folds in each for one in folds.outputs]
         return cls(outputs, np.hstack([f.gaps for f in each]), np.hstack([f.seconds for f in each]))
@@ -67,21 +68,18 @@ def solve_folds(
     >>> solve_folds(DualCD(), space, [fold], [0.1, 10.0], tol=1e-6, max_epochs=100).outputs[0].round(2).tolist()
     [[[-0.2], [0.2]], [[-2.0], [2.0]]]
     """
-    order = np.argsort(Cs, kind="stable")
-    rising = np.asarray(Cs, np.float64)[order]
     budget = getattr(solver, "max_seconds", None)
     poll = poll_until(time.perf_counter(), budget and budget * len(Cs) * len(folds), progress)
     run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, poll)
     if isinstance(space, GramSpace):
         space = space.stored()
     if isinstance(solver, DualCD) and isinstance(space, RowsSpace):
-        found = _by_paths(solver, space, folds, rising, run)
-    elif isinstance(solver, SMO):
-        found = _by_smo(solver, space, folds, rising, run)
-    else:
-        found = FoldOutputs.joined([_one_by_one(solver, space, f, fold, rising, run) for f, fold in enumerate(folds)])
-    back = np.argsort(order)
-    return FoldOutputs([each[back] for each in found.outputs], found.gaps[back], found.seconds[back])
+        order = np.argsort(Cs, kind="stable")
+        found, back = _by_paths(solver, space, folds, np.asarray(Cs, np.float64)[order], run), np.argsort(order)
+        return FoldOutputs([each[back] for each in found.outputs], found.gaps[back], found.seconds[back])
+    if isinstance(solver, SMO):
+        return _by_smo(solver, space, folds, Cs, run)
+    return FoldOutputs.joined([_one_by_one(solver, space, f, fold, Cs, run) for f, fold in enumerate(folds)])
 
 
 def _by_paths(solver: DualCD, space: RowsSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
@@ -116,50 +114,44 @@ def _by_paths(solver: DualCD, space: RowsSpace, folds: Sequence[Fold], Cs: np.nd
     )
 
 
-def _by_smo(solver: SMO, space: GramSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
+def _by_smo(solver: SMO, space: GramSpace, folds: Sequence[Fold], Cs: Sequence[float], run: Run) -> FoldOutputs:
     """For each C all folds in one call of the core, in threads, on one matrix."""
-    start: np.ndarray | None = None
-    before = Cs[0]
-    outputs: list[list[np.ndarray]] = [[] for _ in folds]
-    gaps, seconds = [], []
-    for C in Cs:
-        begun = time.perf_counter()
-        problems = [replace(fold.problem, C=C * fold.problem.C) for fold in folds]
+
+    def solve(c: int, start: Any) -> Solved:
+        problems = [replace(fold.problem, C=Cs[c] * fold.problem.C) for fold in folds]
         # A multiple of all variables keeps the constraint of a free intercept.
-        scaled = None if start is None else start * (C / before)
+        scaled = None if start is None else start[0] * (Cs[c] / start[1])
         solutions = solver.solve_folds(problems, space, replace(run, start=scaled))
-        start, before = np.concatenate([solution.alpha for solution in solutions]), C
-        for own, fold, solution in zip(outputs, folds, solutions, strict=True):
-            own.append(_outputs(space, solution, fold.held_out))
-        gaps.append([solution.report.relative_gap for solution in solutions])
-        seconds.append([(time.perf_counter() - begun) / len(folds)] * len(folds))
-    return FoldOutputs([np.stack(own) for own in outputs], np.array(gaps), np.array(seconds))
+        outputs = [_outputs(space, solution, fold.held_out) for fold, solution in zip(folds, solutions, strict=True)]
+        gaps = [solution.report.relative_gap for solution in solutions]
+        return outputs, gaps, (np.concatenate([solution.alpha for solution in solutions]), Cs[c])
+
+    return solve_path(Cs, solve)
 
 
-def _one_by_one(solver: Any, space: Any, f: int, fold: Fold, Cs: np.ndarray, run: Run) -> FoldOutputs:
+def _one_by_one(solver: Any, space: Any, f: int, fold: Fold, Cs: Sequence[float], run: Run) -> FoldOutputs:
     """Any solver, in any space, through its own interface."""
-    start: np.ndarray | None = None
-    outputs, gaps, seconds = list[np.ndarray](), list[float](), list[float]()
     poll = after(f * fold.problem.n_problems, run.poll)
-    for C in Cs:
+    options: dict[str, Any] = {"tol": run.tol, "max_epochs": run.max_epochs, "seed": run.seed, "n_jobs": run.n_jobs}
+    options["progress"] = lambda *state: poll(*state) and None
+
+    def solve(c: int, start: Any) -> Solved:
+        solution = solver.solve(replace(fold.problem, C=Cs[c] * fold.problem.C), space, start=start, **options)
+        return [_outputs(space, solution, fold.held_out)], [solution.report.relative_gap], solution.alpha
+
+    return solve_path(Cs, solve)
+
+
+def solve_path(Cs: Sequence[float], solve: Callable[[int, Any], Solved]) -> FoldOutputs:
+    """The outputs of one or more folds: ``solve(c, start)`` for all values of C, from small to large."""
+    outputs, gaps, seconds, start = list[Any](Cs), list[Any](Cs), list[Any](Cs), None
+    for c in np.argsort(Cs, kind="stable").tolist():
         begun = time.perf_counter()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # one warning for all folds follows
-            solution = solver.solve(
-                replace(fold.problem, C=C * fold.problem.C),
-                space,
-                tol=run.tol,
-                max_epochs=run.max_epochs,
-                seed=run.seed,
-                n_jobs=run.n_jobs,
-                start=start,
-                progress=lambda *state: poll(*state) and None,
-            )
-        start = solution.alpha
-        outputs.append(_outputs(space, solution, fold.held_out))
-        gaps.append(solution.report.relative_gap)
-        seconds.append(time.perf_counter() - begun)
-    return FoldOutputs([np.stack(outputs)], np.array(gaps)[:, None], np.array(seconds)[:, None])
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the largest gap is reported for all folds
+            outputs[c], gaps[c], start = solve(c, start)
+        seconds[c] = [(time.perf_counter() - begun) / len(gaps[c])] * len(gaps[c])
+    return FoldOutputs([np.stack(own) for own in zip(*outputs, strict=True)], np.array(gaps), np.array(seconds))
 
 
 def _outputs(space: Any, solution: Solution, some: np.ndarray) -> np.ndarray:

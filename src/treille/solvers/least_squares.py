@@ -1,4 +1,4 @@
-"""Squared errors (ridge regression): three solvers of one problem, with a proof that costs nothing.
+"""Squared errors (ridge regression): four solvers of one problem, with a proof that costs nothing, and leave-one-out predictions.
 
 With s_i = sqrt(2 C_i), and centred by the weights C where the intercept is free, let X and y stand for rows s_i (x_i - mean) and
 targets s_i (y_i - mean); no sparse row is made dense. The problem and its dual are
@@ -9,20 +9,23 @@ and the gap is half a squared residual: |y - (X X' + 1) u|^2 at w = X'u, and |X'
 Since the primal is quadratic, the gap also bounds the sum of squared distances of the fitted values from the best ones.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
-from treille.features import StoredRows
+from treille.features import FeatureRows, StoredRows
 from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import changeable, check_memory
 from treille.solvers.problem import Problem, SquaredError
 from treille.solvers.report import Report, Solution
-from treille.solvers.solver import BaseSolver, Run
+from treille.solvers.solver import BaseSolver, ClusterSolver, Run
 from treille.spaces import GramSpace, PartsSpace, ProductSpace, RowsSpace
+from treille.spaces.parts import ClusterSpace
 
 REFINEMENTS = 5
 FEW_FEATURES = 2000
@@ -217,9 +220,7 @@ def normal_matrix(rows: Any, scaled: ScaledTargets, constant: bool, threads: int
 
 def _factor(A: np.ndarray, problem: Problem) -> tuple[np.ndarray, bool]:
     try:
-        # Symmetric: A.T avoids a copy.
-        factor, lower = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
-        return factor, lower
+        return cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)  # symmetric: A.T avoids a copy
     except LinAlgError:
         raise InputError(
             f"C goes up to {problem.C.max():g}, too large for this kernel: its matrix is singular to working precision. Use a "
@@ -237,3 +238,156 @@ def report_of(primal: np.ndarray, gap: np.ndarray, epochs: int, tol: float, ende
     return Report.combined(
         [Report(float(p), float(p - g), epochs, 0.0, "converged" if g <= tol * p else ended, seed=0) for p, g in each]
     )
+
+
+class ClusterGradients(ClusterSolver, LeastSquaresSolver):
+    """(X'X + 1) w = X'y by conjugate gradients, one round over the parts per step. Works on clusters.
+
+    A round sends a direction d and returns X'X d: each part adds its sum, and the mean of its outputs.
+
+    >>> import treille
+    >>> treille.solvers.ClusterGradients().spaces[0].name
+    'cluster'
+    """
+
+    def _solve(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
+        free, size = problem.intercept == "free", space.n_features + (problem.intercept is True)
+        first = _sums(space, None)
+        weight = first[-2, -1]  # sum_i C_i
+        means, mean = first[:size, -1] / weight, first[-2, :-1] / weight  # of the columns, and of the targets
+        right, square = 2 * first[:size, :-1], 2 * first[-1, :-1]
+        if free:
+            right, square = right - 2 * weight * np.outer(means, mean), square - 2 * weight * mean**2
+        w, residual, direction, rounds, status = np.zeros_like(right), right, right, 1, "max_epochs"
+        while True:
+            gap = 0.5 * (residual**2).sum(axis=0)
+            primal = 0.5 * (square - (right * w).sum(axis=0) - (residual * w).sum(axis=0))
+            done = gap <= run.tol * primal
+            if done.all() or rounds >= run.max_epochs:
+                break
+            if not run.poll(0, rounds, float((gap[~done] / primal[~done]).max())):
+                status = "max_seconds"
+                break
+            found = _sums(space, direction)
+            rounds += 1
+            image = 2 * found[:size] + direction
+            if free:
+                image -= 2 * np.outer(means, found[-2])
+            curvature = (direction * image).sum(axis=0)
+            step = np.divide(2 * gap, curvature, out=np.zeros_like(gap), where=~done & (curvature > 0))
+            w, residual = w + step * direction, residual - step * image
+            after = 0.5 * (residual**2).sum(axis=0)
+            direction = residual + np.divide(after, gap, out=np.zeros_like(gap), where=gap > 0) * direction
+        weights, constant = w[: space.n_features], problem.intercept is True
+        intercept = w[-1] if constant else mean - means @ w if free else np.zeros_like(mean)
+        report = report_of(primal, gap, rounds, run.tol, status)
+        report = replace(report, rounds=rounds, bytes_sent=rounds * 2 * w.nbytes * len(space.futures))
+        return Solution(intercept, np.zeros((len(mean), 0)), report, weights=np.ascontiguousarray(weights))
+
+
+def _sums(space: ClusterSpace, direction: np.ndarray | None) -> np.ndarray:
+    """Sums over all examples, for the outputs f of a direction; None: for the targets, and in the last column for f_i = 1.
+
+    The rows are sum_i C_i f_i x_i, where the last one, sum_i C_i f_i, belongs to the constant feature, and sum_i C_i f_i^2.
+    """
+    cluster, n = space.cluster, len(space.futures)
+    futures = cluster.submit_all(_of_part, space.futures, space.problems, [cluster.keep(direction)] * n)
+    return cluster.total(futures)
+
+
+def _of_part(rows: FeatureRows, problem: Problem, direction: np.ndarray | None) -> np.ndarray:
+    if direction is None:
+        f = np.column_stack([problem.targets, np.ones(len(problem))])
+    else:
+        f = rows.matvec(direction[: rows.n_features]) + direction[rows.n_features :].sum(axis=0)
+    weighted = problem.C[:, None] * f
+    return np.vstack([rows.rmatvec(weighted), weighted.sum(axis=0), (weighted * f).sum(axis=0)])
+
+
+def leave_one_out(
+    space: Any,
+    y: np.ndarray,
+    weights: np.ndarray,
+    alphas: Sequence[float],
+    intercept: bool | str,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """The prediction for each example by the fit on all others: by alpha, example and target.
+
+    With sample weights s, D = diag(sqrt(s)) and t = D y, and centred by s where the intercept is free, the fit minimises
+    |t - D X w|^2 + alpha |w|^2. Its residuals are r = alpha (M + alpha)^-1 t with M = D X X' D, and its leverages
+
+        1 - h_i = alpha [(M + alpha)^-1]_ii  (minus s_i / sum(s) with a free intercept).
+
+    The residual of example i in the fit without it is r_i / (1 - h_i): exact, since the fit is linear in y. All alphas share one
+    eigen-decomposition: O(m^3) once and O(n m) per alpha, m the smaller of the numbers of examples and of features.
+    As in `Ridge`, the regularised intercept (True) is learned relative to the mean of the targets of those others.
+
+    >>> from treille.kernels import Linear
+    >>> space = RowsSpace.build(Linear(), Linear().batch([[1.0], [2.0], [3.0]]))
+    >>> leave_one_out(space, np.array([[1.0], [2.0], [4.0]]), np.ones(3), [1e-9], "free").round(3).ravel().tolist()
+    [0.0, 2.5, 3.0]
+    """
+    some = np.flatnonzero(weights > 0)
+    if len(some) < 2:
+        raise InputError(f"leave-one-out needs at least two examples with weight, found n_samples = {len(some)}")
+    s, own, constant = weights[some], y[some], intercept is True
+    scaled = ScaledTargets(Problem(SquaredError(), own, 0.5 * s, intercept))
+    basis, values = _spectrum(space, some, scaled, constant, n_jobs)
+    # For a regularised intercept the constant 1 is a target, too: the mean of the others is subtracted after the fact.
+    target = np.hstack([scaled.target, scaled.root]) if constant else scaled.target
+    found = np.empty((len(alphas), *y.shape))
+    for a, alpha in enumerate(alphas):
+        residual, rest = _residuals(basis, values, target, alpha)
+        left_out = (target - residual / (rest - scaled.share)[:, None]) / scaled.root
+        if len(some) < len(y):  # examples without weight: the fit on all, which does not use them
+            found[a] = _fitted(space, some, scaled.spread(residual / alpha), scaled, constant)
+        if constant:
+            others = (s @ own - s[:, None] * own) / (s.sum() - s[:, None])
+            found[a, some] = others + left_out[:, :-1] - others * left_out[:, -1:]
+        else:
+            found[a, some] = left_out + scaled.mean(own)
+    return found
+
+
+def _residuals(
+    basis: np.ndarray, values: np.ndarray, target: np.ndarray, alpha: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """r, and 1 - h without the part of a free intercept. `basis` has orthonormal columns, those of eigenvectors of M."""
+    if basis.shape[0] == basis.shape[1]:  # complete: no difference of nearly equal numbers
+        kept = alpha / (values + alpha)
+        return basis @ (kept[:, None] * (basis.T @ target)), (basis**2) @ kept
+    shrunk = values / (values + alpha)
+    return target - basis @ (shrunk[:, None] * (basis.T @ target)), 1 - (basis**2) @ shrunk
+
+
+def _spectrum(
+    space: Any, some: np.ndarray, scaled: ScaledTargets, constant: bool, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvectors and eigenvalues of M = D X X' D, from M or from the smaller matrix X' D D X."""
+    threads, n = effective_n_jobs(n_jobs), len(some)
+    if isinstance(space, RowsSpace) and space.n_features + constant < n:
+        check_memory(n, space.n_features + constant)
+        X = having(space.rows, StoredRows).to_csr(threads)[some].toarray()
+        X = scaled.centred(np.hstack([X, np.ones((n, 1))]) if constant else X)
+        values, vectors = np.linalg.eigh(X.T @ X)
+        kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
+        return X @ vectors[:, kept] / np.sqrt(values[kept]), values[kept]
+    check_memory(n, 3 * n)
+    if isinstance(space, RowsSpace):
+        K = space.rows.gram(None, threads)
+    else:
+        K = space.matrix() if isinstance(space, GramSpace) else space.product(np.eye(len(space)))
+    values, vectors = np.linalg.eigh(scaled.centred(scaled.centred(K[np.ix_(some, some)] + float(constant)).T))
+    return vectors, np.maximum(values, 0.0)
+
+
+def _fitted(space: Any, some: np.ndarray, beta: np.ndarray, scaled: ScaledTargets, constant: bool) -> np.ndarray:
+    """The predictions of the fit on all examples, for all of them."""
+    mean = scaled.C @ scaled.y / scaled.C.sum()
+    if constant:  # the fit to y minus its mean, from those to y and to 1
+        beta = beta[:, :-1] - mean * beta[:, -1:]
+    whole = np.zeros((len(space), beta.shape[1]))
+    whole[some] = beta
+    values = space.product(whole)
+    return values + (beta.sum(axis=0) + mean if constant else scaled.intercept(values[some]))

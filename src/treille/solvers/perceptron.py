@@ -65,19 +65,7 @@ class PerceptronSolver(BaseSolver):
 
     def _solve(self, problem: Problem, space: RowsSpace | GramSpace, run: Run) -> Solution:
         n_problems, n = problem.n_problems, len(problem)
-        options: dict[str, Any] = {
-            "labels": problem.targets,
-            "classes": problem.classes,
-            "C": problem.C,
-            "before": np.empty(0),
-            "largest": np.zeros(n_problems),
-            "bias": float(problem.intercept),
-            "max_epochs": run.max_epochs,
-            "shuffle": True,
-            "seed": run.seed,
-            "threads": effective_n_jobs(run.n_jobs),
-            "poll": run.poll,
-        }
+        assert problem.classes is not None
         representation = ""
         if isinstance(space, GramSpace) and 8 * n**2 <= self.cache_mb * 1e6:
             space = space.stored()
@@ -87,7 +75,20 @@ class PerceptronSolver(BaseSolver):
             rows, representation = form.core, str(form)
         else:
             rows = space.matrix().ravel() if space.is_stored else (space.row, int(self.cache_mb * 1e6))
-        answers = _core.perceptron(rows=rows, **options)
+        answers = _core.perceptron(
+            rows=rows,
+            labels=problem.targets,
+            classes=problem.classes,
+            C=problem.C,
+            before=np.empty(0),
+            largest=np.zeros(n_problems),
+            bias=float(problem.intercept),
+            max_epochs=run.max_epochs,
+            shuffle=True,
+            seed=run.seed,
+            threads=effective_n_jobs(run.n_jobs),
+            poll=run.poll,
+        )
         y = np.stack([problem.y(k) for k in range(n_problems)])
         alpha, late = answers.alpha.reshape(n_problems, n), answers.late.reshape(n_problems, n)
         last = mean = np.ascontiguousarray((y * alpha).T)

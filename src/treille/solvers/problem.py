@@ -1,7 +1,5 @@
 """The optimisation problems: losses, targets, C for each example, and the intercept. They alone define the optimum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -304,13 +302,13 @@ class Problem:
         """Coefficients of examples are these numbers times dual variables, and the other way round: y for classes, else 1."""
         return self.y(k) if self.loss.of_classes else np.ones(len(self))
 
-    def only(self, k: int) -> Problem:
+    def only(self, k: int) -> "Problem":
         """Problem k alone."""
         if self.classes is not None:
             return replace(self, classes=self.classes[k : k + 1])
         return replace(self, targets=self.y(k))
 
-    def take(self, examples: np.ndarray) -> Problem:
+    def take(self, examples: np.ndarray) -> "Problem":
         """The same problems on some of the examples."""
         return replace(self, targets=self.targets[examples], C=self.C[examples])
 

@@ -147,18 +147,10 @@ class Report:
         worst = next((r.status for r in each if r.status != "converged"), "converged")
         primal, dual, epochs = sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each)
         parts = tuple(replace(own, history=()) for report in each for own in report.per_class or (report,))
-        return cls(
-            primal,
-            dual,
-            epochs,
-            each[0].seconds,
-            worst,
-            each[0].seed,
-            parts,
-            history=combined_history([report.history for report in each]),
-            mistakes=tuple(map(sum, zip_longest(*(r.mistakes for r in each), fillvalue=0))),
-            radius=max(r.radius for r in each),
-        )
+        history = combined_history([report.history for report in each])
+        mistakes = tuple(map(sum, zip_longest(*(r.mistakes for r in each), fillvalue=0)))
+        found = cls(primal, dual, epochs, each[0].seconds, worst, each[0].seed, parts)
+        return replace(found, history=history, mistakes=mistakes, radius=max(r.radius for r in each))
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values, for files and scripts."""

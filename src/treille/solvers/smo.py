@@ -9,7 +9,7 @@ import numpy as np
 
 from treille import _core
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_choice, effective_n_jobs
 from treille.solvers.problem import OneClass, Problem, QuadraticLoss, times
 from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
@@ -55,8 +55,7 @@ class SMO(BaseSolver):
 
     def check(self) -> None:
         super().check()
-        if self.stopping not in ("gap", "violation"):
-            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'violation'")
+        check_choice("stopping", self.stopping, "gap", "violation")
         if not isinstance(self.cache_mb, Real) or isinstance(self.cache_mb, bool) or not 0 < self.cache_mb < np.inf:
             raise InputError(f"cache_mb is {self.cache_mb!r}, expected a positive number of megabytes")
 
@@ -69,36 +68,33 @@ class SMO(BaseSolver):
         each_has = first.n_problems
         starts = [None if run.start is None else run.start[p * each_has :] for p in range(len(problems))]
         each = [_variables(one, start, k) for one, start in zip(problems, starts, strict=True) for k in range(each_has)]
-        variables = {name: np.concatenate([own[name] for own in each]) for name in each[0]}
+        variables: dict[str, Any] = {name: np.concatenate([own[name] for own in each]) for name in each[0]}
         y = variables["y"]
-        shared: dict[str, Any] = variables | {
-            "diagonal": np.ascontiguousarray(space.diag(), np.float64),
-            "examples": np.arange(len(y) // len(each)) % max(1, n),
-            "intercept": np.inf if first.intercept == "free" else float(first.intercept),
-            "tol": run.tol,
-            "violation_stop": self.stopping == "violation",
-            "max_epochs": run.max_epochs,
-            "shrinking": bool(self.shrinking),
-            "threads": effective_n_jobs(run.n_jobs),
-            "poll": run.poll,
-        }
         stored = space.is_stored or 8 * len(space) ** 2 <= self.cache_mb * 1e6
         rows = space.matrix().ravel() if stored else (space.row, int(self.cache_mb * 1e6))
-        answers = _core.smo(rows=rows, **shared)
+        answers = _core.smo(
+            rows=rows,
+            **variables,
+            diagonal=np.ascontiguousarray(space.diag(), np.float64),
+            examples=np.arange(len(y) // len(each)) % max(1, n),
+            intercept=np.inf if first.intercept == "free" else float(first.intercept),
+            tol=run.tol,
+            violation_stop=self.stopping == "violation",
+            max_epochs=run.max_epochs,
+            shrinking=bool(self.shrinking),
+            threads=effective_n_jobs(run.n_jobs),
+            poll=run.poll,
+        )
         # With two variables per example, a for errors above and a' for errors below, alpha is a - a'.
         coefficients = (answers.alpha * y).reshape(len(each), -1, n).sum(axis=1)
         alpha = answers.alpha.reshape(len(each), n) if first.classes is not None else coefficients
         reports = reports_of(answers, seed=0)
-        cuts = [slice(p * each_has, (p + 1) * each_has) for p in range(len(problems))]
-        return [
-            Solution(
-                answers.bias[own],
-                alpha[own],
-                Report.combined(reports[own]),
-                coefficients=np.ascontiguousarray(coefficients[own].T),
-            )
-            for own in cuts
-        ]
+        found = []
+        for p in range(len(problems)):
+            own = slice(p * each_has, (p + 1) * each_has)
+            beta = np.ascontiguousarray(coefficients[own].T)
+            found.append(Solution(answers.bias[own], alpha[own], Report.combined(reports[own]), coefficients=beta))
+        return found
 
 
 def _variables(problem: Problem, start: np.ndarray | None, k: int) -> dict[str, np.ndarray]:

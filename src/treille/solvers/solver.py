@@ -1,7 +1,5 @@
 """The contract of solvers: what they declare, what they are called with, and the base class of the solvers of treille."""
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from collections.abc import Callable
@@ -15,7 +13,6 @@ from treille.scikit_learn import BaseEstimator
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
 from treille.spaces import ClusterSpace, Space
-from treille.spaces.space import FeatureSpace
 
 
 @runtime_checkable
@@ -84,7 +81,7 @@ class Run:
     start: np.ndarray | None
     poll: Poll
 
-    def of_problem(self, k: int) -> Run:
+    def of_problem(self, k: int) -> "Run":
         """The run that solves problem k alone, after those before it."""
         start = None if self.start is None else self.start[k : k + 1]
         return replace(self, seed=self.seed + k, start=start, poll=after(k, self.poll))
@@ -136,21 +133,18 @@ class BaseSolver(BaseEstimator):
             check_shape("start", start, (problem.n_problems, len(space)))
         begun = time.perf_counter()
         run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, poll_until(begun, self.max_seconds, progress))
-        solution = self._solve_each(problem, space, run).timed(time.perf_counter() - begun)
+        spaces = space.by_problem()
+        if len(spaces) == 1:
+            solution = self._solve(problem, spaces[0], run)
+        else:  # the rows differ from problem to problem
+            each = enumerate(spaces)
+            solution = Solution.combined([self._solve(problem.only(k), own, run.of_problem(k)) for k, own in each])
         check_outcome(solution.report, tol)
-        return solution
+        return solution.timed(time.perf_counter() - begun)
 
     def _check_length(self, problem: Problem, space: Any) -> None:
         if len(space) != len(problem):
             raise InputError(f"there are {len(problem):,} targets, but {len(space):,} examples")
-
-    def _solve_each(self, problem: Problem, space: Any, run: Run) -> Solution:
-        """All problems at once, or one after another where the rows differ from problem to problem."""
-        spaces = space.by_problem() if isinstance(space, FeatureSpace) else [space]
-        if len(spaces) == 1:
-            return self._solve(problem, spaces[0], run)
-        each = enumerate(spaces)
-        return Solution.combined([self._solve(problem.only(k), own, run.of_problem(k)) for k, own in each])
 
     @abstractmethod
     def _solve(self, problem: Problem, space: Any, run: Run) -> Solution: ...
@@ -163,6 +157,3 @@ class ClusterSolver(BaseSolver):
 
     def _check_length(self, problem: Problem, space: ClusterSpace) -> None:
         pass
-
-    def _solve_each(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
-        return self._solve(problem, space, run)

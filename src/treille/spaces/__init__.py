@@ -1,10 +1,8 @@
 """Spaces: a kernel applied to a batch, and what a solver may ask of it."""
 
-from treille.spaces.cluster import Cluster, ClusterSpace
-from treille.spaces.gram import GramSpace
+from treille.spaces.gram import GramSpace, ProductSpace
 from treille.spaces.nystrom import Nystrom, NystromSpace
-from treille.spaces.parts import PartsSpace
-from treille.spaces.product import ProductSpace
+from treille.spaces.parts import Cluster, ClusterSpace, PartsSpace
 from treille.spaces.source import MemorySource, Source
 from treille.spaces.space import RowsSpace, Space
 

@@ -1,7 +1,5 @@
 """Binary examples with conjunctions of their features: rows for solvers, and functions that score new examples fast."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,10 +16,8 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.conjunction_features import STEPS, occurrences
 from treille.spaces.space import RowsSpace
 
-CELL, ENTRY = (
-    24,
-    4,
-)  # bytes of a conjunction, and of an entry of a row, at the peak of training; cells have fewer of both
+# Bytes of a conjunction, and of an entry of a row, at the peak of training; cells have fewer of both.
+CELL, ENTRY = 24, 4
 NONE_LATE = 2**32 - 1
 
 
@@ -45,7 +41,7 @@ class ConjunctionSpace(RowsSpace):
         squares: np.ndarray,
         min_support: int = 1,
         n_jobs: int | None = None,
-    ) -> ConjunctionSpace:
+    ) -> "ConjunctionSpace":
         """The space of examples that have the columns ``columns[indptr[i]:indptr[i + 1]]``.
 
         Column j is item ``item_of[j]``, rare items first.
@@ -84,7 +80,7 @@ class ConjunctionSpace(RowsSpace):
             "cells", "because conjunctions of the same examples share one", sizes, core, weights=False
         )
 
-    def weights_of(self, coefficients: np.ndarray, first_late: int = NONE_LATE) -> ConjunctionWeights:
+    def weights_of(self, coefficients: np.ndarray, first_late: int = NONE_LATE) -> "ConjunctionWeights":
         """The functions sum_i coefficients[i, k] k(x_i, x), as weights of the conjunctions that have some.
 
         Items from ``first_late`` on become known last, when others are scored already.
@@ -138,7 +134,7 @@ class ConjunctionWeights:
         return {name: getattr(self, name) for name in names}, arrays
 
     @classmethod
-    def load(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConjunctionWeights:
+    def load(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "ConjunctionWeights":
         """The functions that `state` describes, checked before the core reads them."""
         n_items, n_functions = stored.whole(spec, "n_items", most=2**32 - 2), stored.whole(spec, "n_functions")
         squares, words = stored.array(arrays, "squares", np.float64), stored.array(arrays, "words", np.uint32)

@@ -1,7 +1,5 @@
 """What estimators learn: functions f_k(x) = <w_k, phi(x)> + b_k, stored as weights of features or coefficients of examples."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,6 +16,7 @@ from treille.io.errors import InputError
 from treille.io.model import file_bytes
 from treille.io.parameters import check_choice, effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.additive import part_of
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
 from treille.spaces.weight_automaton import pack_weights, unpack_weights
@@ -34,7 +33,7 @@ class DecisionFunctions(ABC):
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """One row per example, one column per function."""
 
-    def shifted(self, amount: np.ndarray) -> DecisionFunctions:
+    def shifted(self, amount: np.ndarray) -> "DecisionFunctions":
         """The same functions plus a constant each."""
         return replace(self, intercept=self.intercept + amount)  # type: ignore[type-var]
 
@@ -87,14 +86,12 @@ class LinearFunctions(DecisionFunctions):
             spec, arrays = self.features.restrict(kept).state()
             named = {f"features.{name}": array for name, array in arrays.items()}
             ways.append(({"features": spec}, named | {"weights": self.weights[kept]}))
-        if representation == "automaton" or (representation == "auto" and _of_strings(self.features)):
+        if representation == "automaton" or (
+            representation == "auto" and isinstance(self.features, StringMap) and self.features.has_strings()
+        ):
             ways.append(pack_weights(self.features, kept, self.weights[kept]))
         spec, arrays = min(ways, key=lambda way: file_bytes(*way))
         return spec, arrays | {"intercept": self.intercept}
-
-
-def _of_strings(features: FeatureMap) -> bool:
-    return isinstance(features, StringMap) and features.has_strings()
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ class KernelFunctions(DecisionFunctions):
     intercept: np.ndarray
 
     @classmethod
-    def of(cls, kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray) -> KernelFunctions:
+    def of(cls, kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray) -> "KernelFunctions":
         """Keeps only the examples that have weight."""
         kept = np.flatnonzero(coefficients.any(axis=1))
         return cls(kernel, batch[kept], coefficients[kept], intercept)
@@ -123,8 +120,7 @@ class KernelFunctions(DecisionFunctions):
         kept = vars(self)
         if "expansion" not in kept:
             kept["expansion"] = self.kernel.expansion(self.support, self.coefficients, n_jobs)
-        found: Expansion = kept["expansion"]
-        return found
+        return kept["expansion"]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "expansion"}
@@ -160,8 +156,7 @@ def read_functions(
     """Reads the functions of a model file and validates them."""
     part = "features" if "features" in spec else "support"
     inside = stored.value(spec, part, dict)
-    own = {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}
-    intercept = stored.array(arrays, "intercept", np.float64)
+    own, intercept = part_of(arrays, part), stored.array(arrays, "intercept", np.float64)
     functions: LinearFunctions | KernelFunctions
     if part == "features":
         if "automaton" in spec:

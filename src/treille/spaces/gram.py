@@ -1,23 +1,69 @@
-"""The gram space: kernel values on demand, for solvers that use rows and the diagonal of the matrix."""
-
-from __future__ import annotations
+"""The spaces of kernel values: products with the kernel matrix, or its rows and diagonal on demand."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from treille.data import Batch
 from treille.features import MatrixRows
 from treille.features.abilities import having
+from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel, Precomputed
-from treille.kernels.base import check_finite
+from treille.kernels.base import LinearOperator, check_finite
 from treille.kernels.fitting import FitContext
+from treille.scikit_learn import Self
 from treille.spaces.functions import DecisionFunctions, functions_of_examples
 from treille.spaces.space import RowsSpace, Space
+
+
+@dataclass(frozen=True, eq=False)
+class ProductSpace(Space):
+    """A kernel applied to a batch through products with its matrix, which is never written out.
+
+    >>> import numpy as np
+    >>> from treille.kernels import AllSubstrings
+    >>> kernel = AllSubstrings(1.0)
+    >>> space = ProductSpace.build(kernel, kernel.batch(["ab", "b", "c"]))
+    >>> len(space), space.product(np.array([1.0, 1.0, 1.0])).tolist()
+    (3, [4.0, 2.0, 1.0])
+    """
+
+    name: ClassVar[str] = "product"
+    needs: ClassVar[str] = "fast products with its matrix"
+
+    kernel: Kernel
+    batch: Batch
+    matrix: LinearOperator
+    n_jobs: int | None = None
+
+    @classmethod
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
+        return kernel.multiplies(batch)
+
+    @classmethod
+    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None) -> Self:
+        """Builds once what products need."""
+        return cls(kernel, batch, kernel.fit_product(batch, n_jobs), n_jobs)
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        """``K @ beta``, for a vector with one entry per example or a matrix with one row per example."""
+        beta = np.asarray(beta, dtype=np.float64)
+        if beta.ndim not in (1, 2) or len(beta) != len(self):
+            raise InputError(f"beta has the shape {beta.shape}, expected {len(self)} entries or rows, one per example")
+        return self.matrix.matvec(beta)
+
+    def functions(self, solution: Any) -> DecisionFunctions:
+        return functions_of_examples(self.kernel, self.batch, solution.coefficients, solution.intercept, self.n_jobs)
+
+    def sizes(self) -> str:
+        return f"{len(self):,} examples, {self.matrix.sizes()}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +89,7 @@ class GramSpace(Space):
         return True
 
     @classmethod
-    def build(
-        cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> GramSpace:
+    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None) -> Self:
         """Nothing is computed yet."""
         return cls(kernel, batch, n_jobs, context or FitContext())
 
@@ -99,23 +143,19 @@ class GramSpace(Space):
         if self._rows is not None:
             return self._rows.product(beta)
         columns = np.ascontiguousarray(beta.reshape(len(self), -1))
-        return (
-            self.kernel.expansion(self.batch, columns, self.n_jobs).values(self.batch, self.n_jobs).reshape(beta.shape)
-        )
+        values = self.kernel.expansion(self.batch, columns, self.n_jobs).values(self.batch, self.n_jobs)
+        return values.reshape(beta.shape)
 
-    def stored(self) -> GramSpace:
+    def stored(self) -> "GramSpace":
         """The same space with its matrix computed and kept, for many problems on it."""
         if self.is_stored:
             return self
         return StoredGramSpace(self.kernel, self.batch, self.n_jobs, self.context, values=self.matrix())
 
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> DecisionFunctions:
-        assert coefficients is not None
+    def functions(self, solution: Any) -> DecisionFunctions:
         if self._rows is not None:
-            return self._rows.functions(intercept, coefficients=coefficients)
-        return functions_of_examples(self.kernel, self.batch, coefficients, intercept, self.n_jobs)
+            return self._rows.functions(solution)
+        return functions_of_examples(self.kernel, self.batch, solution.coefficients, solution.intercept, self.n_jobs)
 
     def sizes(self) -> str:
         n = len(self)

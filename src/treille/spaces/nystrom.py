@@ -1,9 +1,7 @@
 """The Nystrom space: dense features from the kernel's values with some landmark examples. An approximation, requested by name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,7 +58,7 @@ class Nystrom(BaseEstimator):
 
     def build(
         self, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> NystromSpace:
+    ) -> "NystromSpace":
         """Draws the landmarks and computes the features of the batch."""
         n = len(batch)
         drawn = np.random.default_rng(self.seed).choice(n, min(self.n_landmarks, n), replace=False)
@@ -77,19 +75,11 @@ class Nystrom(BaseEstimator):
             exact = kernel.diagonal(batch, n_jobs).sum()
         values, vectors = np.linalg.eigh(among)
         kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
-        projection = vectors[:, kept] / np.sqrt(values[kept])
-        rows = DenseRows(across @ projection)
+        P = vectors[:, kept] / np.sqrt(values[kept])
+        rows = DenseRows(across @ P)
         error = max(0.0, 1.0 - float(rows.diag().sum() / exact)) if exact > 0 else 0.0
         return NystromSpace(
-            rows,
-            None,
-            n_jobs,
-            error,
-            kernel=kernel,
-            batch=batch,
-            landmarks=landmarks,
-            projection=projection,
-            fitted=fitted,
+            rows, None, n_jobs, error, kernel=kernel, batch=batch, landmarks=landmarks, projection=P, fitted=fitted
         )
 
 
@@ -120,11 +110,9 @@ class NystromSpace(KernelRowsSpace):
             raise InputError(f"representation is {representation!r}, but a Nystrom space has dense rows: use 'auto'")
         return Representation("flat", "dense rows", f"{self.rows.n_features:,} features", self.rows.for_core())
 
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> DecisionFunctions:
-        weights = self.rmatvec(coefficients) if coefficients is not None else weights
-        coefficients = self.projection @ weights
+    def functions(self, solution: Any) -> DecisionFunctions:
+        own, weights, intercept = solution.coefficients, solution.weights, solution.intercept
+        coefficients = self.projection @ (weights if own is None else self.rmatvec(own))
         if self.fitted is not None:
             features, landmarks = self.fitted
             return LinearFunctions(features, landmarks.rmatvec(coefficients, effective_n_jobs(self.n_jobs)), intercept)

@@ -1,7 +1,5 @@
 """Sources: where the examples of a fit come from. Each says which spaces there are for its examples, and builds them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +7,7 @@ from typing import Any
 from treille.data import Batch
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext
-from treille.spaces.gram import GramSpace
-from treille.spaces.product import ProductSpace
+from treille.spaces.gram import GramSpace, ProductSpace
 from treille.spaces.space import RowsSpace
 
 SPACES = (RowsSpace, ProductSpace, GramSpace)  # of examples in memory, cheapest first

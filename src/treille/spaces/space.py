@@ -1,7 +1,5 @@
 """Spaces: a kernel applied to a batch, and what solvers and estimators may ask of it; the space of explicit features."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -42,11 +40,13 @@ class Space(ABC):
     def __len__(self) -> int:
         """The number of examples."""
 
+    def by_problem(self) -> list[Any]:
+        """The space of each problem where rows differ from problem to problem; otherwise one, for all problems."""
+        return [self]
+
     @abstractmethod
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> DecisionFunctions:
-        """The functions f_k(x) = w_k.phi(x) + intercept_k, where w is given by weights of features or coefficients of examples."""
+    def functions(self, solution: Any) -> DecisionFunctions:
+        """The functions of a `treille.solvers.Solution`."""
 
     @abstractmethod
     def sizes(self) -> str:
@@ -69,7 +69,6 @@ class FeatureSpace(Space):
         return self.rows.n_features
 
     def by_problem(self) -> list[Any]:
-        """The space of each problem where rows differ from problem to problem; otherwise one, for all problems."""
         return [replace(self, rows=rows) for rows in self.rows.problems]  # type: ignore[type-var]
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
@@ -85,14 +84,10 @@ class FeatureSpace(Space):
         columns = beta[:, None] if beta.ndim == 1 else beta
         return self.matvec(self.rmatvec(columns)).reshape(beta.shape)
 
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> DecisionFunctions:
-        if weights is None:
-            assert coefficients is not None
-            weights = self.rmatvec(coefficients)
+    def functions(self, solution: Any) -> DecisionFunctions:
         assert self.features is not None
-        return LinearFunctions(self.features, weights, intercept)
+        weights = self.rmatvec(solution.coefficients) if solution.weights is None else solution.weights
+        return LinearFunctions(self.features, weights, solution.intercept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +116,7 @@ class RowsSpace(FeatureSpace):
     @classmethod
     def build(
         cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> RowsSpace:
+    ) -> "RowsSpace":
         """Fits the kernel's features on the batch."""
         features, rows = (context or FitContext()).fit(kernel, batch, n_jobs)
         norms = check_finite(kernel, rows.diag())

@@ -79,13 +79,8 @@ def one_optimum(kernel: Kernel, batch: Any, K: np.ndarray) -> None:
         C = np.divide(1.0, squares, out=np.ones(n), where=squares > 0)
         problem = Problem(SquaredHinge(), np.arange(n) % 2, C, intercept, np.array([1]))
         found = {}
-        solvers = (
-            (DualCD(), RowsSpace),
-            (FiniteNewton(), RowsSpace),
-            (CuttingPlane(), ProductSpace),
-            (SMO(), GramSpace),
-        )
-        for solver, space in solvers:
+        for solver in (DualCD(), FiniteNewton(), CuttingPlane(), SMO()):
+            space = solver.spaces[0]
             if space.offered(kernel, batch):
                 report = solver.solve(problem, space.build(kernel, batch), tol=TOLERANCE / 4, max_epochs=10**6).report
                 found[f"{type(solver).__name__} on {space.name}"] = report.primal
@@ -109,7 +104,7 @@ class _Case:
     def values(self, solution: Solution, k: int) -> tuple[float, float]:
         """The primal and the dual value of a solution, by their definitions."""
         problem, b = self.problem, float(solution.intercept[k])
-        functions = self.space.functions(solution.intercept, solution.weights, solution.coefficients)
+        functions = self.space.functions(solution)
         f = functions.outputs(self.space.batch)[:, k]
         square = float(np.square(functions.weights[:, k]).sum())
         alpha, y = solution.alpha[k], problem.y(k)
