@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from treille.estimators.plan import SOLVERS, choose_kernel
 from treille.estimators.targets import check_numbers, found_labels
 from treille.io.errors import InputError
-from treille.kernels.callable import as_kernel
+from treille.kernels.precomputed import as_kernel
 from treille.scale.cluster import LocalClusterWarning, connected
 from treille.scale.counting import checkpointed, count_parts
 from treille.scale.dask_counting import count_on_cluster

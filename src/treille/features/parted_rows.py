@@ -11,8 +11,7 @@ import numpy as np
 
 from treille.data.base import running_sum
 from treille.features.abilities import having
-from treille.features.concatenated_rows import ConcatenatedRows
-from treille.features.per_problem_rows import PerProblemRows
+from treille.features.concatenated_rows import ConcatenatedRows, PerProblemRows
 from treille.features.rows import CountableRows, FeatureRows, Rows, WeighableRows
 from treille.io.errors import InputError
 

@@ -102,7 +102,7 @@ class WeighableRows(FeatureRows):
 
     def weighted_by_problem(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> FeatureRows:
         """The same with one row of weights per problem."""
-        from treille.features.per_problem_rows import PerProblemRows
+        from treille.features.concatenated_rows import PerProblemRows
 
         return PerProblemRows([self.weighted(weights, unseen, threads) for weights in column_weights])
 

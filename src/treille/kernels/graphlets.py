@@ -12,9 +12,9 @@ from treille import _core
 from treille.data import Graphs
 from treille.data.base import running_sum
 from treille.features import FeatureMap, LocatingMap, MergingMap, Rows
+from treille.features.contributions import Occurrences
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids
-from treille.features.occurrences import Occurrences
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
