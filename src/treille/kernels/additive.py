@@ -1,7 +1,5 @@
 """Sums of kernels: the common base of `Sum` and `Columns`. An example has the features of every term, concatenated."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import reduce
@@ -25,7 +23,7 @@ from treille.features import (
 )
 from treille.features.abilities import having
 from treille.features.feature_map import check_id
-from treille.features.merging import alike, different
+from treille.features.merging import Merged, alike, different
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
@@ -157,7 +155,7 @@ class AdditiveMap(LocatingMap, MergingMap):
     def problem_counts(self) -> set[int]:
         return set().union(*(each.problem_counts() for each in self.maps))
 
-    def restrict(self, ids: np.ndarray) -> AdditiveMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         # A term that loses all its features remains, because its part of the norm remains.
         owner = np.searchsorted(self.cuts, ids, side="right")
         if (np.diff(owner) < 0).any():
@@ -192,7 +190,7 @@ class AdditiveMap(LocatingMap, MergingMap):
     def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         return self.contributor(weights)(batch, n_jobs)
 
-    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> AdditiveMap:
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
         return AdditiveMap(self.kernel, [each.with_leaves(change) for each in self.maps])
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
@@ -202,7 +200,7 @@ class AdditiveMap(LocatingMap, MergingMap):
             counts[own] = each.n_factors(ids[own] - a)
         return counts
 
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(AdditiveMap, self, other)
         if other.prefixes != self.prefixes:
             raise different("terms", *(" + ".join(p.rstrip(": ") for p in each.prefixes) for each in (self, other)))

@@ -1,7 +1,5 @@
 """Centred kernels: features minus their mean over the training examples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -142,7 +140,7 @@ class CenteredMap(ExplainingMap):
     def name(self, id: int) -> str:
         return self.inner.name(id if self.kept is None else int(self.kept[id]))
 
-    def restrict(self, ids: np.ndarray) -> CenteredMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         return CenteredMap(self.inner, self.mean, np.asarray(ids) if self.kept is None else self.kept[ids])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -1,7 +1,5 @@
 """Examples with several columns: the sum of one kernel per column."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 from typing import Any
@@ -61,7 +59,7 @@ class Columns(Additive):
                     params |= {f"{column}__{name}": value for name, value in kernel.get_params().items()}
         return params
 
-    def set_params(self, **params: Any) -> Columns:
+    def set_params(self, **params: Any) -> "Columns":
         """Sets parameters, kernels of columns, and their parameters."""
         for name in ("kernels", "column_weights"):
             if name in params:

@@ -11,7 +11,7 @@ from treille import _core
 from treille.data import Lattices, Strings
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_flag, effective_n_jobs
-from treille.kernels.counts import Counts
+from treille.kernels.counts import Counts, check_counts
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import Sequences, Unit, alphabet_symbols, check_alphabet, joint_codes, whole
 
@@ -71,7 +71,7 @@ class GappedKmer(PatternKernel):
     counts: Counts = "raw"
 
     def check(self) -> None:
-        super().check()
+        check_counts(self.counts)
         length, k = whole("length", self.length), whole("k", self.k)
         if k > length:
             raise InputError(f"k is {k}, more than length, which is {length}: k positions are chosen among `length`")

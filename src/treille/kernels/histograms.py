@@ -1,7 +1,5 @@
 """Histograms of the labels of nodes and of edges, and sums of the attributes of nodes."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np
@@ -12,12 +10,13 @@ from treille.data import Graphs
 from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.data.graphs import Labels
-from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
+from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import check_id
-from treille.features.merging import alike, merged_ids
+from treille.features.merging import Merged, alike, merged_ids
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_flag, effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.graph_features import (
     GraphKernel,
@@ -160,7 +159,7 @@ class NodeAttributes(GraphKernel):
         check_choice("labels", self.labels, "nodes", "none")
         check_flag("mean", self.mean)
 
-    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> Fitted:
         self.check()
         width = batch.attributes.shape[1]
         if width == 0 and len(batch.labels):
@@ -229,10 +228,10 @@ class NodeAttributesMap(LocatingMap, MergingMap, NodeLabelledMap):
         label, attribute = divmod(int(self.ids[id]), self.width)
         return f"{shown(self.alphabet[label])} {attribute}" if self.alphabet else f"{attribute}"
 
-    def restrict(self, ids: np.ndarray) -> NodeAttributesMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         return NodeAttributesMap(self.kernel, self.alphabet, self.width, self.ids[ids])
 
-    def merge(self, other: FeatureMap) -> tuple[NodeAttributesMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(NodeAttributesMap, self, other, "kernel")
         mine, theirs = np.arange(self.n_features), np.arange(other.n_features)
         if not (self.n_features and other.n_features):

@@ -1,7 +1,5 @@
 """N-grams: contiguous runs of symbols."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -14,10 +12,11 @@ from treille.data import Lattices, Strings
 from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.features import FeatureMap, FeatureStrings, LocatingMap, MergingMap, Occurrences, Rows, StringMap
-from treille.features.merging import alike
+from treille.features.merging import Merged, alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, check_raw, lattices_to_count, transformed
 from treille.kernels.sequences import CountMap, SequenceKernel, Sequences, Unit, narrow, whole
 from treille.kernels.suffix import TreeProduct, longest, substring_product
@@ -74,7 +73,7 @@ class NGram(SequenceKernel):
     def check(self) -> None:
         self._orders()
 
-    def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
+    def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> Fitted:
         orders = self._orders()
         parts = *orders.parts(*orders.within(batch)), len(batch.alphabet), effective_n_jobs(n_jobs)
         if isinstance(batch, Lattices):
@@ -101,12 +100,12 @@ class NGram(SequenceKernel):
         weights[orders.min_n :] = orders.scales(last) ** 2
         return substring_product(batch, orders.min_n, np.cumsum(weights), n_jobs)
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> NGramMap:
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         ngrams = stored.array(arrays, "grams", np.int32, ndim=2)
         lengths = stored.array(arrays, "orders", np.int32) if "orders" in arrays else np.empty(0, np.int32)
         return _checked(ngrams, lengths, self._orders(), *stored.alphabet(spec))
 
-    def single_orders(self) -> list[tuple[NGram, float]]:
+    def single_orders(self) -> list[tuple["NGram", float]]:
         """The kernel of each order by itself, and its weight in k."""
         orders = self._orders()
         count = orders.n - orders.min_n + 1
@@ -119,7 +118,7 @@ class NGram(SequenceKernel):
         params = self.get_params() | {"min_n": None, "order_weights": None}
         return [(NGram(**params | {"n": n}), weight) for n, weight in zip(each, weights, strict=True)]
 
-    def _orders(self) -> Orders:
+    def _orders(self) -> "Orders":
         check_counts(self.counts)
         min_n = self.n if self.min_n is None else self.min_n
         whole("n", self.n)
@@ -188,7 +187,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         options = (batch.border,) if isinstance(batch, Strings) else ()
         return self._rows(batch, wide.features, n_jobs, *options)
 
-    def _counting(self, first: int, last: int) -> NGramMap:
+    def _counting(self, first: int, last: int) -> "NGramMap":
         """The same features, with orders from `first` to at least `last` counted."""
         f = self.features
         if (last <= f.max_order and len(f)) or (first, last) == (f.min_order, f.max_order):
@@ -203,10 +202,10 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
     def feature_name(self, id: int) -> str:
         return self.joined(self.alphabet[s] for s in self.features.gram(id))
 
-    def restrict(self, ids: np.ndarray) -> NGramMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         return _rebuild(self._parts(ids), self.alphabet, self.unit, self.orders)
 
-    def merge(self, other: FeatureMap) -> tuple[NGramMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(NGramMap, self, other, "orders")
         unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
         alphabet, recode = united(self.alphabet, other.alphabet)
@@ -216,7 +215,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         )
         return NGramMap(features, alphabet, unit, self.orders), mine, theirs
 
-    def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def absorb(self, other: FeatureMap) -> Merged:
         if not isinstance(other, NGramMap) or self._span() != other._span():
             return super().absorb(other)
         alike(NGramMap, self, other, "orders")
@@ -270,7 +269,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         ngrams, lengths, _, max_order, *_ = self._parts()
         return FeatureStrings.of_matrix(ngrams.reshape(-1, max_order), self.symbol_names(), lengths)
 
-    def with_strings(self, strings: FeatureStrings) -> NGramMap:
+    def with_strings(self, strings: FeatureStrings) -> FeatureMap:
         min_n, n, *_ = self.orders
         if len(strings) == 0:
             return self.restrict(np.empty(0, np.int64))

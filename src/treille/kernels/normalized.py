@@ -1,7 +1,5 @@
 """Normalised kernels: the cosine of any kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -107,7 +105,7 @@ class ScaledProduct(LinearOperator):
 class NormalizedMap(RescaledMap):
     """The features of another map, every row divided by its norm."""
 
-    def around(self, inner: FeatureMap) -> NormalizedMap:
+    def around(self, inner: FeatureMap) -> FeatureMap:
         return NormalizedMap(inner)
 
     def change(self, rows: FeatureRows) -> FeatureRows:

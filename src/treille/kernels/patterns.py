@@ -1,7 +1,5 @@
 """Kernels whose features are patterns of symbols, some with gaps or mismatches: a kernel defines them, the core finds them."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +11,12 @@ import numpy as np
 from treille import _core
 from treille.data import Lattices
 from treille.data.alphabet import united
-from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, MergingMap, Rows, StringMap
-from treille.features.merging import alike, merged_ids, number_rows
+from treille.features import Families, FeatureMap, FeatureStrings, MergingMap, Rows, StringMap
+from treille.features.merging import Merged, alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, lattices_to_count
 from treille.kernels.sequences import (
     CountMap,
@@ -45,12 +44,13 @@ class PatternKernel(SequenceKernel):
 
     def check(self) -> None:
         check_counts(self.counts)
+        self.family(self.declared() or [])
 
     @abstractmethod
     def family(self, alphabet: list[Any]) -> Any:
         """The definition of the patterns over these symbols, for the core."""
 
-    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
+    def pattern_name(self, fitted: "PatternMap", cells: list[int]) -> str:
         """The readable name of a pattern. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
         return fitted.joined(fitted.symbols(cells))
 
@@ -62,7 +62,7 @@ class PatternKernel(SequenceKernel):
         """Symbols that no window may contain."""
         return []
 
-    def fit_features(self, batch: Any, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Any, n_jobs: int | None = None) -> Fitted:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
         alphabet = self.declared()
@@ -89,7 +89,7 @@ class PatternKernel(SequenceKernel):
             raise InputError("the patterns in the file do not fit its kernel")
         return self.map_of((cells, lengths), alphabet, unit)
 
-    def map_of(self, parts: tuple[np.ndarray, np.ndarray], alphabet: list[Any], unit: str) -> PatternMap:
+    def map_of(self, parts: tuple[np.ndarray, np.ndarray], alphabet: list[Any], unit: str) -> FeatureMap:
         """The map of the patterns that are the rows of a matrix of cells, of which the first `lengths` are used where they vary."""
         cells, lengths = parts
         arrays = cells.ravel(), lengths, len(alphabet), check_counts(self.counts)
@@ -138,7 +138,7 @@ class PatternMap(CountMap, MergingMap, StringMap):
         lengths = self.features.lengths()
         return np.ascontiguousarray(cells), lengths[ids] if len(lengths) else lengths
 
-    def merge(self, other: FeatureMap) -> tuple[PatternMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(PatternMap, self, other, "kernel")
         unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
         alphabet, codes = united(self.alphabet, other.alphabet)
@@ -224,10 +224,6 @@ class Gappy(PatternKernel):
     unit: Unit = "char"
     counts: Counts = "raw"
 
-    def check(self) -> None:
-        super().check()
-        self.family([])
-
     def family(self, alphabet: list[Any]) -> _core.GappyPatterns:
         n, decay = whole("n", self.n), decay_factor(self.decay)
         check_choice("count", self.count, "gaps", "span")
@@ -245,7 +241,7 @@ class Gappy(PatternKernel):
             )
         return _core.GappyPatterns(n, gap, total, decay, decay**n if self.count == "span" else 1.0)
 
-    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
+    def pattern_name(self, fitted: "PatternMap", cells: list[int]) -> str:
         return fitted.joined(fitted.symbols(cells), "-")
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
@@ -284,10 +280,6 @@ class Mismatch(PatternKernel):
     alphabet: str | Sequence[Any] | None = None
     unit: Unit = "char"
     counts: Counts = "raw"
-
-    def check(self) -> None:
-        super().check()
-        self.family(self.declared())
 
     def declared(self) -> list[Any]:
         if self.alphabet is None:
@@ -348,10 +340,6 @@ class Wildcard(PatternKernel):
         self.unit = unit
         self.counts = counts
 
-    def check(self) -> None:
-        super().check()
-        self.family([])
-
     def family(self, alphabet: list[Any]) -> _core.WildcardPatterns:
         k, m, decay = whole("k", self.k), whole("m", self.m, 0), decay_factor(self.decay)
         if m >= k:
@@ -362,7 +350,7 @@ class Wildcard(PatternKernel):
             raise InputError(f"k is {k} and m is {m}: more than {MOST:,} patterns per window; lower one of them")
         return _core.WildcardPatterns(k, m, decay)
 
-    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
+    def pattern_name(self, fitted: "PatternMap", cells: list[int]) -> str:
         return fitted.joined(fitted.symbols(cells, "*"))
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:

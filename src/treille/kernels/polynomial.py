@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from treille.data import Vectors
-from treille.features import FeatureMap, FeatureRows
+from treille.features import FeatureMap
 from treille.features.feature_map import check_id
-from treille.features.merging import different
+from treille.features.merging import Merged, different
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels.additive import AdditiveMap
 from treille.kernels.algebra import Constant, ConstantMap, Sum, raise_to
-from treille.kernels.base import Kernel, changeable
+from treille.kernels.base import Fitted, Kernel, changeable
 from treille.kernels.conjunction_features import (
     MOST_DEGREE,
     ConjunctionMap,
@@ -88,7 +88,7 @@ class Polynomial(ProductKernel):
         powers = self._powers(batch)
         return super().prefers_features(batch, n_jobs, known) if powers is None else powers.prefers_features(batch)
 
-    def fit_features(self, batch: Vectors, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Vectors, n_jobs: int | None = None) -> Fitted:
         powers = self._powers(batch)
         return super().fit_features(batch, n_jobs) if powers is None else powers.fit(self, batch, n_jobs)
 
@@ -126,7 +126,7 @@ class PolynomialMap(ProductMap):
         assert isinstance(inner, ColumnMap)
         return inner, first
 
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         if isinstance(other, ConjunctionMap):
             if (other.powers.degree, other.powers.coef0) != (self.degree, float(self.kernel.coef0)):
                 raise different("kernel", repr(self.kernel), repr(other.powers))
@@ -219,7 +219,7 @@ class Conjunctions(Kernel):
     def prefers_features(self, batch: Vectors, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.needs_features or self._powers(len(batch)).prefers_features(batch)
 
-    def fit_features(self, batch: Vectors, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Vectors, n_jobs: int | None = None) -> Fitted:
         return self._powers(len(batch)).fit(self, batch, n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:

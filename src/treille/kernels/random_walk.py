@@ -261,7 +261,6 @@ class RandomWalk(GraphKernel):
             check_whole("steps", self.steps, 0)
 
     def _sums(self) -> WalkSums:
-        self.check()
         last = None if self.steps is None else int(self.steps)
         return WalkSums(self.series, float(self.decay), 0, last, self.labels, self.start == "all")
 

@@ -1,7 +1,5 @@
 """Refined labels of graphs: their names, and other kernels on graphs that have them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -12,7 +10,7 @@ import numpy as np
 from treille.data import Batch, Graphs
 from treille.features import Contributions, FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences
 from treille.features.abilities import having
-from treille.features.merging import alike
+from treille.features.merging import Merged, alike
 from treille.io.errors import InputError
 from treille.kernels.additive import Additive, AdditiveMap
 from treille.kernels.base import Kernel
@@ -161,10 +159,10 @@ class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
     def problem_counts(self) -> set[int]:
         return self.rounds.problem_counts()
 
-    def restrict(self, ids: np.ndarray) -> RoundsMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         return RoundsMap(self.rounds.restrict(ids))
 
-    def merge(self, other: FeatureMap) -> tuple[RoundsMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(RoundsMap, self, other)
         refined, _, ids = self.kernel.refined.merge(other.kernel.refined)
         before, after = (each.parts()[2] for each in (other.kernel.refined, refined))  # patterns of features
@@ -190,7 +188,7 @@ class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
             values += own
         return Contributions.of(batch, values).plus(found.base)
 
-    def relabelled(self, rename: Callable[[Any], Any]) -> RoundsMap:
+    def relabelled(self, rename: Callable[[Any], Any]) -> FeatureMap:
         refined = self.kernel.refined.relabelled(rename)
         return RoundsMap(AdditiveMap(Rounds(self.kernel.base, refined), self.rounds.maps))
 

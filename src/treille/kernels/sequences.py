@@ -1,7 +1,5 @@
 """The common base of kernels of sequences: reading examples, aligning the symbols of two batches, checking parameters."""
 
-from __future__ import annotations
-
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -98,7 +96,7 @@ class SequenceMap(CoreMap):
             )
         return align(batch.alphabet, self._codes)
 
-    def merged_unit(self, other: SequenceMap, has_symbols: bool, other_has: bool) -> str:
+    def merged_unit(self, other: "SequenceMap", has_symbols: bool, other_has: bool) -> str:
         """The unit of both maps. That of a map without symbols does not count: a part may have none."""
         if has_symbols and other_has and self.unit != other.unit:
             raise different("unit", repr(self.unit), repr(other.unit))

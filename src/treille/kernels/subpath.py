@@ -1,7 +1,5 @@
 """Subpaths: labels from an ancestor down to a descendant."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,11 +8,12 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
-from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
+from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
 from treille.features.feature_map import CoreMap, DependentFeaturesError
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, check_raw
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
 from treille.kernels.tree_kernels import TreeKernel
@@ -89,7 +88,6 @@ class Subpath(SuffixTreeKernel, TreeKernel):
 
     def path_weights(self, *batches: Trees) -> np.ndarray:
         """W(0) = 0, W(1), ...: the cumulative sums of decay^length, up to the length from which they do not change."""
-        self.check()
         most = max((int(np.diff(batch.offsets).max(initial=0)) for batch in batches), default=0)
         return self.path_weights_to(most)
 
@@ -101,9 +99,10 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             sums = np.cumsum(np.concatenate([[0.0], weights[1:]]))
         return sums[: 1 + np.count_nonzero(sums[1:] > sums[:-1])]
 
-    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> Fitted:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
+        self.check()
         parts = len(batch.alphabet), self.path_weights(batch), check_counts(self.counts)
         features = _core.SubpathFeatures.fit(batch.arrays, *parts)
         needed, available = ENTRY * features.most_entries, available_memory()
@@ -127,7 +126,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             raise InputError("the paths in the file do not fit its kernel")
         return self.map_of(parts, alphabet)
 
-    def map_of(self, parts: Any, alphabet: list[str]) -> SubpathMap:
+    def map_of(self, parts: Any, alphabet: list[str]) -> FeatureMap:
         """The map of the edges that these arrays hold, see `PARTS`."""
         weights, counts = self.path_weights_to(int(parts[3].max(initial=0))), check_counts(self.counts)
         return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, self)
@@ -199,7 +198,7 @@ class SubpathMap(CoreMap, ExplainingMap):
         more = len(labels) - shortest
         return f"({'/'.join(labels[:more])}/)" * (more > 0) + "/".join(labels[more:])
 
-    def restrict(self, ids: np.ndarray) -> SubpathMap:
+    def restrict(self, ids: np.ndarray) -> "SubpathMap":
         return SubpathMap(self.features.restrict(np.asarray(ids, np.int64)), self.alphabet, self.kernel)
 
     def refusal(self, ability: Any) -> InputError:

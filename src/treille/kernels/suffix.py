@@ -138,7 +138,6 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
 
     def _weights(self, *batches: Strings | None) -> tuple[int, np.ndarray]:
         """The shortest length, and the cumulative weights of lengths 0, 1, ..."""
-        self.check()
         most = longest(*batches) if self.max_length is None else min(longest(*batches), int(self.max_length))
         with np.errstate(over="ignore"):
             weights = float(self.decay) ** np.arange(most + 1)

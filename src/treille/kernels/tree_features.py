@@ -1,7 +1,5 @@
 """Kernels of trees with explicit features: complete subtrees, and paths from the root."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 
@@ -15,13 +13,16 @@ from treille.data.base import running_sum
 from treille.data.tree import spell
 from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import CoreMap, check_id
-from treille.features.merging import Records, alike, merge_records
+from treille.features.merging import Merged, Records, alike, merge_records
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_flag, check_positive, effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, transformed
 from treille.kernels.tree_kernels import TreeKernel
+
+Paths = tuple[np.ndarray, np.ndarray, np.ndarray]  # last labels, parent paths, lengths
 
 
 class SubTree(TreeKernel):
@@ -59,13 +60,13 @@ class SubTree(TreeKernel):
         check_positive("decay", self.decay)
         check_flag("leaves", self.leaves)
 
-    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[SubTreeMap, Rows]:
+    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> Fitted:
         self.check()
         features, rows = _core.SubtreeFeatures.fit(batch.arrays, *self._options())
         fitted = SubTreeMap(features, batch.alphabet, self)
         return fitted, Rows.from_core(rows, fitted.n_features)
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> SubTreeMap:
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         alphabet, cells = stored.names(spec), stored.array(arrays, "cells", np.int32)
         starts = stored.offsets(arrays, "starts", len(cells))
         labels = cells[starts[:-1]] if (np.diff(starts) > 0).all() else np.array([-1])
@@ -73,7 +74,7 @@ class SubTree(TreeKernel):
             raise InputError("the subtrees in the file do not fit its alphabet")
         return self.map_of((cells, starts, stored.array(arrays, "subtrees", np.int32)), alphabet)
 
-    def map_of(self, parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str]) -> SubTreeMap:
+    def map_of(self, parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str]) -> FeatureMap:
         """The map of subtrees: their cells, where those of each begin, and the subtree of each feature."""
         return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, *self._options()), alphabet, self)
 
@@ -112,7 +113,7 @@ class SubTreeMap(CoreMap, LocatingMap, MergingMap):
             waiting += [node] * arity
         return spell([self.alphabet[label] for label in labels], parents)
 
-    def merge(self, other: FeatureMap) -> tuple[SubTreeMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(SubTreeMap, self, other, "kernel")
         alphabet, codes = united(self.alphabet, other.alphabet)
         mine, theirs = Records(*self.parts()), Records(*other.parts())
@@ -154,7 +155,6 @@ class RootPaths(TreeKernel):
 
     def counted(self, forest: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[sp.csr_matrix, Paths]:
         """The rows of a forest over its own paths, and these paths."""
-        self.check()
         path, label, parent, length = _core.root_paths(forest)
         ones = np.ones(len(path))
         matrix = sp.csr_matrix((ones, path, forest[2].copy()), shape=(len(forest[2]) - 1, len(label)))
@@ -163,13 +163,14 @@ class RootPaths(TreeKernel):
         matrix.eliminate_zeros()  # a power of decay may underflow to 0
         return matrix, (label, parent, length)
 
-    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[RootPathsMap, Rows]:
+    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> Fitted:
+        self.check()
         matrix, (label, parent, _) = self.counted(batch.arrays)
         feature = np.arange(len(label), dtype=np.int32)
         rows = Rows.from_csr(matrix, threads=effective_n_jobs(n_jobs))
         return RootPathsMap(label, parent, feature, batch.alphabet, self), rows
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> RootPathsMap:
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         alphabet = stored.names(spec)
         label = stored.indices(arrays, "label", len(alphabet))
         n = len(label)
@@ -179,9 +180,6 @@ class RootPaths(TreeKernel):
         if not sound or not np.array_equal(kept, np.arange(len(kept))):
             raise InputError("the paths in the file do not fit its kernel")
         return RootPathsMap(label, parent, feature, alphabet, self)
-
-
-Paths = tuple[np.ndarray, np.ndarray, np.ndarray]  # last labels, parent paths, lengths
 
 
 class RootPathsMap(LocatingMap, MergingMap):
@@ -250,7 +248,7 @@ class RootPathsMap(LocatingMap, MergingMap):
             path = int(self.parent[path])
         return "/" + "/".join(reversed(labels))
 
-    def restrict(self, ids: np.ndarray) -> RootPathsMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         feature = np.full(len(self.feature), -1, np.int32)
         feature[self._path_of[ids]] = np.arange(len(ids))
         kept = feature >= 0
@@ -264,7 +262,7 @@ class RootPathsMap(LocatingMap, MergingMap):
         number = np.concatenate([np.cumsum(kept) - 1, [-1]]).astype(np.int32)
         return RootPathsMap(self.label[kept], number[self.parent[kept]], feature[kept], self.alphabet, self.kernel)
 
-    def merge(self, other: FeatureMap) -> tuple[RootPathsMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(RootPathsMap, self, other, "kernel")
         alphabet, codes = united(self.alphabet, other.alphabet)
         mine, theirs = self._records(), other._records()

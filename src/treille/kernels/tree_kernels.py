@@ -38,7 +38,6 @@ class MatchedNodes(TreeKernel):
         return trees.derived(self.index, lambda: self.index(trees.arrays))
 
     def gram(self, left: Trees, right: Trees | None = None, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         threads, whole = effective_n_jobs(n_jobs), left if right is None else right
         index = self.index_of(whole)
         arrays = left.arrays if right is None else left.arrays_over(whole.alphabet)
@@ -46,7 +45,6 @@ class MatchedNodes(TreeKernel):
         return check_finite(self, K)
 
     def _shares(self, batch: Trees, support: Trees, coefficients: np.ndarray, threads: int) -> np.ndarray:
-        self.check()
         values = np.zeros((len(batch.labels), coefficients.shape[1]))
         for start, stop in _blocks(support, int(np.diff(batch.offsets).max(initial=1))):
             some = support if stop - start == len(support) else support[start:stop]
@@ -55,7 +53,6 @@ class MatchedNodes(TreeKernel):
         return check_finite(self, values)
 
     def diagonal(self, batch: Trees, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         return batch.derived((repr(self), "diagonal"), lambda: self._diagonal(batch, n_jobs))
 
     def _diagonal(self, batch: Trees, n_jobs: int | None) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Kernels whose features have weights: by document frequency, by the labels, or given by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from numbers import Real
@@ -122,7 +120,7 @@ class Weighted(WrappedKernel):
         self._refuse_learned()
         super().check_parts()
 
-    def around(self, kernel: Kernel, prefix: str = "") -> Weighted:
+    def around(self, kernel: Kernel, prefix: str = "") -> "Weighted":
         """The same weights on the features of another kernel, whose names are those in the mapping without `prefix`."""
         weights = self.weights
         if prefix and isinstance(weights, Mapping):
@@ -141,7 +139,6 @@ class Weighted(WrappedKernel):
         return next(fitted) if self.weights == "learned" else super().compose(fitted, context, n_jobs)
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
-        self.check()
         weights, unseen = self._fitted_weights(features, rows, context, effective_n_jobs(n_jobs))
         fitted = WeightedMap(features, weights, unseen)
         return fitted, fitted.change(rows, effective_n_jobs(n_jobs))

@@ -42,7 +42,7 @@ class WeightedDegree(PatternKernel):
         self.unit = unit
 
     def check(self) -> None:
-        whole("d", self.d)
+        super().check()
         whole("shift", self.shift, 0)
 
     @property
@@ -54,8 +54,7 @@ class WeightedDegree(PatternKernel):
         return False
 
     def family(self, alphabet: list[Any]) -> _core.PlacedPatterns:
-        self.check()
-        return _core.PlacedPatterns(int(self.d))
+        return _core.PlacedPatterns(whole("d", self.d))
 
     def gram(self, left: Strings, right: Strings | None = None, n_jobs: int | None = None) -> np.ndarray:
         _, one, other = joint_codes(left, right)

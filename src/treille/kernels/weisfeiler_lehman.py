@@ -1,7 +1,5 @@
 """Weisfeiler-Lehman: labels of nodes, refined by those of their neighbours round by round."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +9,7 @@ from treille import _core
 from treille.data import Batch, Graphs
 from treille.data.base import available_memory
 from treille.data.graphs import Labels
-from treille.features import FeatureMap, FeatureRows
+from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_whole
@@ -127,8 +125,7 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     def prefers_features(self, batch: Graphs, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.base is None or self.base.prefers_features(batch, n_jobs)
 
-    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        self.check()
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> Fitted:
         if self.base is None:
             return super().fit_features(batch, n_jobs)
         if self.needs_features:
@@ -158,13 +155,11 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
         return features
 
     def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         if self.base is None:
             return super().gram(left, right, n_jobs)
         return Rounds(self.base, self.refined(left if right is None else right, n_jobs)).gram(left, right, n_jobs)
 
     def diagonal(self, batch: Graphs, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         if self.base is None:
             return super().diagonal(batch, n_jobs)
         return Rounds(self.base, self.refined(batch, n_jobs)).diagonal(batch, n_jobs)
@@ -173,5 +168,5 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
         """The refined labels of a batch."""
         return self._plain().fit_features(batch, n_jobs)[0]
 
-    def _plain(self) -> WeisfeilerLehman:
+    def _plain(self) -> "WeisfeilerLehman":
         return WeisfeilerLehman(self.h, labels=self.labels)

@@ -18,7 +18,7 @@ from treille.features import (
     StringMap,
 )
 from treille.features.abilities import having
-from treille.features.merging import alike
+from treille.features.merging import Merged, alike
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
@@ -166,7 +166,7 @@ class RescaledMap(WrappedMap, MergingMap, StringMap):
     def families(self) -> tuple[Families | None, ...]:
         return self.inner.families()
 
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(type(self), self, other, *(name for name in vars(self) if name != "inner"))
         merged, mine, theirs = having(self.inner, MergingMap).merge(other.inner)
         return self.around(merged), mine, theirs
