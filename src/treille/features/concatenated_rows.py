@@ -199,12 +199,9 @@ class CenteredRows(WeighableRows, StoredRows):
         return self.rows.matvec(whole, threads) - np.outer(self.shift, self.mean @ whole)
 
     def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
-        sums = self.rows.rmatvec(coefficients, threads) - np.outer(self.mean, self.shift @ coefficients)
-        sums = sums if self.kept is None else sums[self.kept]
-        if out is None:
-            return sums
-        out[:] = sums
-        return out
+        kept = slice(None) if self.kept is None else self.kept
+        shifts = np.outer(self.mean[kept], self.shift @ coefficients)
+        return np.subtract(self.rows.rmatvec(coefficients, threads)[kept], shifts, out=out)
 
     def gram(self, other: CenteredRows | None, threads: int) -> np.ndarray:
         right = self if other is None else other
@@ -287,11 +284,7 @@ class PerProblemRows(CountableRows, DivisibleRows):
 
     def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
         columns = zip(self.each, coefficients.T, strict=True)
-        sums = np.hstack([rows.rmatvec(column[:, None], threads) for rows, column in columns])
-        if out is None:
-            return sums
-        out[:] = sums
-        return out
+        return np.concatenate([rows.rmatvec(column[:, None], threads) for rows, column in columns], axis=1, out=out)
 
     def refusal(self, ability: Any) -> InputError:
         what, other = "cannot be multiplied or centred, and are no single matrix", ""

@@ -23,7 +23,7 @@ from treille.features import (
 )
 from treille.features.abilities import having
 from treille.features.feature_map import check_id
-from treille.features.merging import Merged, alike, different
+from treille.features.merging import alike, different
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
@@ -33,6 +33,10 @@ from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, 
 
 class Additive(CompositeKernel):
     """k(x, y) = sum over the terms of k_t(x, y). It has features if every term has."""
+
+    def map_of(self, maps: list[FeatureMap]) -> "AdditiveMap":
+        """The features of this kernel from those of the terms."""
+        return AdditiveMap(self, maps)
 
     @abstractmethod
     def terms(self) -> list[tuple[str, Kernel]]:
@@ -60,14 +64,14 @@ class Additive(CompositeKernel):
 
     def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
         each = [compose(kernel, fitted, context, n_jobs) for _, kernel in self.terms()]
-        return AdditiveMap(self, [features for features, _ in each]), concatenate_rows([rows for _, rows in each])
+        return self.map_of([features for features, _ in each]), concatenate_rows([rows for _, rows in each])
 
     def check_parts(self) -> None:
         for _, kernel in self.terms():
             kernel.check_parts()
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        return AdditiveMap(self, load_each([kernel for _, kernel in self.terms()], spec, "terms", arrays))
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "AdditiveMap":
+        return self.map_of(load_each([kernel for _, kernel in self.terms()], spec, "terms", arrays))
 
     def gram(self, left: Any, right: Any = None, n_jobs: int | None = None) -> np.ndarray:
         rights = [None] * len(self.terms()) if right is None else self.batches(right)
@@ -161,7 +165,7 @@ class AdditiveMap(LocatingMap, MergingMap):
         if (np.diff(owner) < 0).any():
             raise InputError("the ids are not sorted by the terms of the sum: sort them")
         each = zip(self.maps, pairwise(self.cuts), strict=True)
-        return AdditiveMap(self.kernel, [m.restrict(ids[(a <= ids) & (ids < b)] - a) for m, (a, b) in each])
+        return self.kernel.map_of([m.restrict(ids[(a <= ids) & (ids < b)] - a) for m, (a, b) in each])
 
     def families(self) -> tuple[Families | None, ...]:
         return tuple(chain.from_iterable(each.families() for each in self.maps))
@@ -191,7 +195,7 @@ class AdditiveMap(LocatingMap, MergingMap):
         return self.contributor(weights)(batch, n_jobs)
 
     def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
-        return AdditiveMap(self.kernel, [each.with_leaves(change) for each in self.maps])
+        return self.kernel.map_of([each.with_leaves(change) for each in self.maps])
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         counts = np.empty(len(ids), np.int64)
@@ -200,7 +204,7 @@ class AdditiveMap(LocatingMap, MergingMap):
             counts[own] = each.n_factors(ids[own] - a)
         return counts
 
-    def merge(self, other: FeatureMap) -> Merged:
+    def merge(self, other: FeatureMap) -> tuple["AdditiveMap", np.ndarray, np.ndarray]:
         other = alike(AdditiveMap, self, other)
         if other.prefixes != self.prefixes:
             raise different("terms", *(" + ".join(p.rstrip(": ") for p in each.prefixes) for each in (self, other)))

@@ -25,7 +25,7 @@ from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, changeable
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import NAME, Formatter, WrappedKernel, within
+from treille.kernels.wrapped import WrappedKernel
 
 
 class Centered(WrappedKernel):
@@ -43,9 +43,6 @@ class Centered(WrappedKernel):
     >>> NGram(1).centered()(["a", "b"]).tolist()
     [[0.5, -0.5], [-0.5, 0.5]]
     """
-
-    def write(self, format: Formatter) -> str:
-        return f"{within(self.kernel, NAME, format)}.centered()"
 
     def check_parts(self) -> None:
         raise InputError(

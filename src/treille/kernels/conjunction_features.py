@@ -24,9 +24,7 @@ from treille.kernels.linear import ColumnMap, Linear
 from treille.kernels.product_features import ProductMap
 
 MOST_DEGREE = 100  # above it, values of conjunctions are too large or too different to be of use
-STORED_BYTES = (
-    inf  # of rows; larger ones, and those that do not fit in the free memory, are matched whenever they are read
-)
+STORED_BYTES = inf  # of rows; larger ones, and those that do not fit in memory, are matched whenever they are read
 TABLE = 16  # bytes of a conjunction in hash tables, at most
 STEPS = 3e7  # of an estimate of sizes: less than a second
 PATTERN, ENTRY = 32, 8  # bytes of a conjunction with its weight, and of an entry of a row, at the peak of training
@@ -277,9 +275,7 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         levels, items, kept = self.patterns.trees()
         sets, nodes, none = np.full((len(levels), width), -1), np.arange(len(levels)), len(renumbered) + 2**32
         for level in range(1, int(levels.max(initial=0)) + 1):
-            above = np.maximum.accumulate(
-                np.where(levels == level, nodes, 0)
-            )  # the node of this level on the way to each
+            above = np.maximum.accumulate(np.where(levels == level, nodes, 0))  # the node of this level above each
             inside = levels >= level
             sets[inside, level - 1] = renumbered[items[above[inside]]]
         sets = np.sort(np.where(sets < 0, none, sets), axis=1)

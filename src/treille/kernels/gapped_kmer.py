@@ -12,8 +12,8 @@ from treille.data import Lattices, Strings
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_flag, effective_n_jobs
 from treille.kernels.counts import Counts, check_counts
-from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
-from treille.kernels.sequences import Sequences, Unit, alphabet_symbols, check_alphabet, joint_codes, whole
+from treille.kernels.patterns import PatternKernel, are_patterns
+from treille.kernels.sequences import Unit, alphabet_symbols, joint_codes, whole
 
 MOST = 100_000  # choices of positions
 BUCKETS = 1 << 20  # of one choice of positions
@@ -70,6 +70,8 @@ class GappedKmer(PatternKernel):
     unit: Unit = "char"
     counts: Counts = "raw"
 
+    any_symbol = "."
+
     def check(self) -> None:
         check_counts(self.counts)
         length, k = whole("length", self.length), whole("k", self.k)
@@ -108,13 +110,6 @@ class GappedKmer(PatternKernel):
 
     def left_out(self) -> list[Any]:
         return [] if isinstance(self.skip, str) and not self.skip else alphabet_symbols("skip", self.skip, self.unit)
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
-        batch = super().batch(X, n_jobs)
-        symbols = self.declared()
-        if symbols is not None:
-            check_alphabet(batch, symbols, self.left_out())
-        return batch
 
     @property
     def has_features(self) -> bool:
@@ -173,9 +168,6 @@ class GappedKmer(PatternKernel):
             values = [value / scale for value in c]
         bound = length if self.max_mismatches is None else int(self.max_mismatches)
         return np.array([value if m <= bound else 0.0 for m, value in enumerate(values)])
-
-    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
-        return fitted.joined(fitted.symbols(cells, "."))
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
         free = int(self.length) - int(self.k)

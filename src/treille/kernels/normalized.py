@@ -12,7 +12,7 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, LinearOperator, changeable
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import NAME, Formatter, RescaledMap, WrappedKernel, within
+from treille.kernels.wrapped import RescaledMap, WrappedKernel
 
 
 class Normalized(WrappedKernel):
@@ -24,9 +24,6 @@ class Normalized(WrappedKernel):
     >>> NGram(1).normalized()(["ab", "", "aab"]).round(3).tolist()
     [[1.0, 0.0, 0.949], [0.0, 0.0, 0.0], [0.949, 0.0, 1.0]]
     """
-
-    def write(self, format: Formatter) -> str:
-        return f"{within(self.kernel, NAME, format)}.normalized()"
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         return NormalizedMap(features), rows.normalized()

@@ -14,7 +14,7 @@ from treille.features import Contributions, ExplainingMap, Rows
 from treille.features.feature_map import CoreMap
 from treille.features.merging import different
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.io.parameters import check_whole, effective_n_jobs
 from treille.io.units import TextUnit, canonical
 from treille.kernels.base import Kernel
 from treille.kernels.counts import Counts, lattices_to_count
@@ -159,12 +159,6 @@ def narrow(cells: np.ndarray, size: int) -> np.ndarray:
 def whole(name: str, value: Any, least: int = 1) -> int:
     """A number of symbols, which the core stores in 31 bits, or an InputError."""
     return check_whole(name, value, least, bits=31)
-
-
-def decay_factor(value: Any) -> float:
-    """A positive number, or an InputError."""
-    check_positive("decay", value)
-    return float(value)
 
 
 def alphabet_symbols(name: str, value: Any, unit: Any) -> list[Any]:

@@ -1,5 +1,6 @@
 """Subpaths: labels from an ancestor down to a descendant."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from treille.kernels.tree_kernels import TreeKernel
 ENTRY = 40  # bytes per entry while rows are built
 
 
+@dataclass(eq=False, repr=False)
 class Subpath(SuffixTreeKernel, TreeKernel):
     """Common downward paths: k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p), |p| <= max_length.
 
@@ -50,13 +52,10 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     [[2.125, 2.0], [2.0, 3.5]]
     """
 
-    def __init__(
-        self, decay: float = 0.5, max_length: int | None = None, index: str = "arrays", counts: Counts = "raw"
-    ):
-        self.decay = decay
-        self.max_length = max_length
-        self.index = index
-        self.counts = counts
+    decay: float = 0.5
+    max_length: int | None = None
+    index: str = "arrays"
+    counts: Counts = "raw"
 
     def check(self) -> None:
         check_positive("decay", self.decay)

@@ -6,8 +6,8 @@ from treille import _core
 from treille.data import Strings
 from treille.data.alphabet import align
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
-from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
+from treille.io.parameters import check_positive, effective_n_jobs
+from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, whole
 
 
 class Subsequence(SequenceKernel):
@@ -42,7 +42,7 @@ class Subsequence(SequenceKernel):
         self.unit = unit
 
     def check(self) -> None:
-        decay_factor(self.decay)
+        check_positive("decay", self.decay)
         if whole("n", self.n) > 64:
             raise InputError(f"n is {self.n!r}, expected at most 64")
 

@@ -12,10 +12,10 @@ from treille.data.alphabet import align
 from treille.data.base import readable_size
 from treille.features import Contributions
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_positive, effective_n_jobs
 from treille.kernels.base import Kernel, LinearOperator
 from treille.kernels.expansion import Expansion, KernelExpansion, expand
-from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
+from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, whole
 
 
 class SuffixTreeKernel(Kernel):
@@ -131,7 +131,7 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
     unit: Unit = "char"
 
     def check(self) -> None:
-        decay_factor(self.decay)
+        check_positive("decay", self.decay)
         whole("min_length", self.min_length)
         if self.max_length is not None and whole("max_length", self.max_length) < self.min_length:
             raise InputError(f"max_length is {self.max_length}, less than min_length, which is {self.min_length}")

@@ -18,7 +18,7 @@ from treille.kernels.base import Fitted, Kernel
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures
 from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap, edges_of_arcs
-from treille.kernels.refined_labels import LabelNames, Rounds, RoundsMap
+from treille.kernels.refined_labels import LabelNames, Rounds
 
 
 class WeisfeilerLehmanMap(GraphPatternMap):
@@ -130,8 +130,7 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
             return super().fit_features(batch, n_jobs)
         if self.needs_features:
             return FitContext().fit(self, batch, n_jobs)
-        features, rows = Rounds(self.base, self.refined(batch, n_jobs)).fit_features(batch, n_jobs)
-        return RoundsMap(features), rows
+        return Rounds(self.base, self.refined(batch, n_jobs)).fit_features(batch, n_jobs)
 
     def leaf_kernels(self, batch: Graphs) -> list[tuple[Kernel, Batch]]:
         if self.base is None or not self.needs_features:
@@ -142,17 +141,13 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
         if self.base is None or not self.needs_features:
             return next(fitted)
-        features, rows = Rounds(self.base, next(fitted)[0]).compose(fitted, context, n_jobs)
-        return RoundsMap(features), rows
+        return Rounds(self.base, next(fitted)[0]).compose(fitted, context, n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if self.base is None:
             return super().load_features(spec, arrays)
         refined = self._plain().load_features(stored.value(spec, "refined", dict), part_of(arrays, "refined"))
-        rounds = Rounds(self.base, refined)
-        features = RoundsMap(rounds.load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds")))
-        features.check()
-        return features
+        return Rounds(self.base, refined).load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds"))
 
     def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.base is None:

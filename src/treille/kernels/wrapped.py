@@ -54,6 +54,10 @@ class WrappedKernel(Expression, CompositeKernel):
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
 
+    def write(self, format: Formatter) -> str:
+        # By default a call of a method, such as k.normalized().
+        return f"{within(self.kernel, NAME, format)}.{type(self).__name__.lower()}()"
+
     def set_params(self, **params: Any) -> Any:
         """Sets parameters of this kernel, or of the kernel inside: ``n`` is ``kernel__n`` where this one has no ``n``."""
         own = self.get_params(deep=False)
