@@ -44,14 +44,12 @@ class Centered(WrappedKernel):
     [[0.5, -0.5], [-0.5, 0.5]]
     """
 
+    needs_features = True
+
     def check_parts(self) -> None:
         raise InputError(
             f"no feature of {self!r} is 0, so its rows are not kept on disk, as for data in parts: leave out .centered()"
         )
-
-    @property
-    def needs_features(self) -> bool:
-        return True
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         if any(isinstance(part, CenteredRows) for part in having(rows, StoredRows).parts):

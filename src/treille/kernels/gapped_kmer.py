@@ -100,8 +100,7 @@ class GappedKmer(PatternKernel):
             )
         if not self.has_features and length > 255:
             raise InputError(f"length is {length}, expected at most 255 with a filter or max_mismatches")
-        if self.reverse_complement:
-            self._complement(symbols or [])
+        self._complement(symbols or [])
 
     def declared(self) -> list[Any] | None:
         if self.alphabet is not None:
@@ -118,8 +117,7 @@ class GappedKmer(PatternKernel):
 
     def family(self, alphabet: list[Any]) -> _core.GappedKmerPatterns:
         self.check()
-        complement = self._complement(alphabet) if self.reverse_complement else []
-        return _core.GappedKmerPatterns(int(self.length), int(self.k), complement)
+        return _core.GappedKmerPatterns(int(self.length), int(self.k), self._complement(alphabet))
 
     def gram(self, left: Strings, right: Strings | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.counts != "raw" or isinstance(left, Lattices) or isinstance(right, Lattices):
@@ -127,7 +125,7 @@ class GappedKmer(PatternKernel):
         symbols, one, other = joint_codes(left, right, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
         if not self.has_features:
-            complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
+            complement = np.array(self._complement(symbols), np.int32)
             K = _core.mismatch_gram(int(self.length), self.mismatch_values(), complement, one, other, threads)
         elif len(symbols) ** int(self.k) <= BUCKETS and max(len(left), len(right or ())) < 2**24:
             K = _core.gapped_kmer_gram(family, len(symbols), one, other, threads)
@@ -141,7 +139,7 @@ class GappedKmer(PatternKernel):
         symbols, one, _ = joint_codes(batch, None, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
         if not self.has_features:
-            complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
+            complement = np.array(self._complement(symbols), np.int32)
             return _core.mismatch_diagonal(int(self.length), self.mismatch_values(), complement, one, threads)
         if len(symbols) ** int(self.k) <= BUCKETS:
             return _core.gapped_kmer_diagonal(family, len(symbols), one, threads)
@@ -174,7 +172,9 @@ class GappedKmer(PatternKernel):
         return are_patterns(cells, lengths, size, int(self.length), free, free)
 
     def _complement(self, alphabet: list[Any]) -> list[int]:
-        """The number of each symbol's complement."""
+        """The number of each symbol's complement; none unless sequences count with their reverse complements."""
+        if not self.reverse_complement:
+            return []
         names = [chr(s) if isinstance(s, int) else s for s in alphabet]
         number = {name: code for code, name in enumerate(names)}
         for name in names:

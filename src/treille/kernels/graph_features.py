@@ -53,11 +53,12 @@ class GraphPatternKernel(GraphKernel):
     map: ClassVar[type["GraphFeatureMap"]]
     arrays: ClassVar[tuple[str, ...]] = ("cells", "starts", "features")  # of a model file
     counts: Counts
+    labels: Labels
 
     @property
-    @abstractmethod
     def counted_labels(self) -> Labels:
-        """Which labels count."""
+        """Which labels count: by default the parameter `labels`."""
+        return self.labels
 
     @abstractmethod
     def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:

@@ -62,13 +62,7 @@ class NGram(SequenceKernel):
     unit: Unit = "char"
     counts: Counts = "raw"
 
-    @property
-    def reads_lattices(self) -> bool:
-        return True
-
-    @property
-    def stops_at_borders(self) -> bool:
-        return True
+    reads_lattices = stops_at_borders = True
 
     def check(self) -> None:
         self._orders()

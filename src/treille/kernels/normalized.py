@@ -8,6 +8,7 @@ import numpy as np
 from treille.data import Batch
 from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, LocatingMap, MatrixRows, Occurrences
 from treille.features.abilities import having
+from treille.features.rows import inverse_norms
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, LinearOperator, changeable
 from treille.kernels.expansion import Expansion
@@ -58,12 +59,6 @@ class Normalized(WrappedKernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         # Not always 1: a zero vector stays zero.
         return (self.inside().diagonal(batch, n_jobs) > 0).astype(np.float64)
-
-
-def inverse_norms(diagonal: np.ndarray) -> np.ndarray:
-    """1 / sqrt(k(x, x)) of every example, 0 where k(x, x) is 0."""
-    norms = np.sqrt(diagonal)
-    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
 class NormalizedExpansion(Expansion):

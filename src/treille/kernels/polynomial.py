@@ -200,7 +200,7 @@ class Conjunctions(Kernel):
 
     @property
     def needs_features(self) -> bool:
-        return not self._is_exact()
+        return not (isinstance(self.min_support, Integral) and self.min_support == 1)
 
     def check_parts(self) -> None:
         if self.needs_features:
@@ -223,7 +223,7 @@ class Conjunctions(Kernel):
         return self._powers(len(batch)).fit(self, batch, n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        return Powers(int(self.degree), float(self.coef0), exact=self._is_exact()).load(spec, arrays)
+        return Powers(int(self.degree), float(self.coef0), exact=not self.needs_features).load(spec, arrays)
 
     def gram(self, left: Vectors, right: Vectors | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.needs_features:
@@ -241,15 +241,12 @@ class Conjunctions(Kernel):
             )
         return super().expansion(support, coefficients, n_jobs)
 
-    def _is_exact(self) -> bool:
-        return isinstance(self.min_support, Integral) and self.min_support == 1
-
     def _polynomial(self) -> Polynomial:
         return Polynomial(self.degree, self.coef0)
 
     def _powers(self, n_examples: int) -> Powers:
         support = least_support(self.min_support, n_examples)
-        return Powers(int(self.degree), float(self.coef0), support, self._is_exact())
+        return Powers(int(self.degree), float(self.coef0), support, not self.needs_features)
 
 
 def least_support(min_support: int | float, n_examples: int) -> int:

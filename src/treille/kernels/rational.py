@@ -59,14 +59,12 @@ class Rational(SequenceKernel):
     [[8.0, 6.0], [6.0, 6.0]]
     """
 
+    reads_lattices = True
+
     def __init__(self, T: Fst, factored: bool = True, unit: str | Callable[[str], Iterable[str]] = "char"):
         self.T = T
         self.factored = factored
         self.unit = unit
-
-    @property
-    def reads_lattices(self) -> bool:
-        return True
 
     @property
     def has_features(self) -> bool:

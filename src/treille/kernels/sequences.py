@@ -47,27 +47,25 @@ class SequenceKernel(Kernel):
         return False
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
-        batch = self._batch(X, n_jobs)
-        if TextUnit.of(batch.unit).stops_at_borders and not self.stops_at_borders:
-            raise InputError(f"{self!r} does not stop at the borders of words: use NGram, or unit='char' or 'word'")
-        return batch
-
-    def _batch(self, X: Any, n_jobs: int | None) -> Sequences:
         if Lattices.recognises(X) and not isinstance(X, Lattices):
             X = Lattices(X, n_jobs=n_jobs)
         if isinstance(X, Lattices) and not self.reads_lattices:
             raise InputError(f"{self!r} reads sequences, found lattices: use NGram, Gappy or Rational, or X.best()")
         if isinstance(X, Texts):
-            return X.part(self.unit)
-        if not isinstance(X, (Strings, Lattices)):
+            batch: Sequences = X.part(self.unit)
+        elif isinstance(X, (Strings, Lattices)):
+            batch = X
+            named = isinstance(canonical(self.unit), str) and TextUnit.of(X.unit).splits_texts
+            if named and X.unit != canonical(self.unit):
+                raise InputError(
+                    f"the batch is split into units of {X.unit!r}, but the kernel has unit={self.unit!r}: use the same unit"
+                )
+        else:
             refuse_other_kinds(X, Strings)
-            return Strings(X, self.unit, n_jobs)
-        named = isinstance(canonical(self.unit), str) and TextUnit.of(X.unit).splits_texts
-        if named and X.unit != canonical(self.unit):
-            raise InputError(
-                f"the batch is split into units of {X.unit!r}, but the kernel has unit={self.unit!r}: use the same unit"
-            )
-        return X
+            batch = Strings(X, self.unit, n_jobs)
+        if TextUnit.of(batch.unit).stops_at_borders and not self.stops_at_borders:
+            raise InputError(f"{self!r} does not stop at the borders of words: use NGram, or unit='char' or 'word'")
+        return batch
 
 
 class SequenceMap(CoreMap):

@@ -90,10 +90,6 @@ class ShortestPath(GraphPatternKernel):
     use_weights: bool = False
     counts: Counts = "raw"
 
-    @property
-    def counted_labels(self) -> Literal["nodes", "none"]:
-        return self.labels
-
     def check(self) -> None:
         check_counts(self.counts)
         check_flag("use_weights", self.use_weights)

@@ -110,10 +110,6 @@ class Walks(GraphPatternKernel):
     def prefers_features(self, batch: Graphs, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.counts != "raw" or self._most_sequences(batch, n_jobs) <= MANY
 
-    @property
-    def counted_labels(self) -> Labels:
-        return self.labels
-
     def options(self, directed: bool, edge_labelled: bool) -> tuple[int, int, _core.Counts]:
         return self._first, int(self.k), check_counts(self.counts)
 

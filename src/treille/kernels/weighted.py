@@ -68,6 +68,8 @@ class Weighted(WrappedKernel):
     [[4.0, 8.0], [8.0, 16.0]]
     """
 
+    needs_features = True
+
     def __init__(self, kernel: Any, weights: str | Mapping[str, float] = "idf", missing: float = 1.0):
         super().__init__(kernel)
         self.weights = weights
@@ -107,10 +109,6 @@ class Weighted(WrappedKernel):
             raise InputError(
                 f"{self.kernel!r} has no explicit features to weigh: use a kernel such as NGram, GappedKmer or Subpath"
             )
-
-    @property
-    def needs_features(self) -> bool:
-        return True
 
     @property
     def needs_labels(self) -> bool:

@@ -36,6 +36,8 @@ class WeightedDegree(PatternKernel):
     [[0.667]]
     """
 
+    reads_lattices = False
+
     def __init__(self, d: int = 5, shift: int = 0, unit: Unit = "char"):
         self.d = d
         self.shift = shift
@@ -48,10 +50,6 @@ class WeightedDegree(PatternKernel):
     @property
     def has_features(self) -> bool:
         return self.shift == 0
-
-    @property
-    def reads_lattices(self) -> bool:
-        return False
 
     def family(self, alphabet: list[Any]) -> _core.PlacedPatterns:
         return _core.PlacedPatterns(whole("d", self.d))

@@ -111,10 +111,6 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
             self.base.batch(batch, n_jobs)  # which refuses graphs if it is a kernel of other data
         return batch
 
-    @property
-    def counted_labels(self) -> Labels:
-        return self.labels
-
     def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
         return _core.Refinements(int(self.h), edge_labelled), check_counts(self.counts)
 
