@@ -93,10 +93,7 @@ class ConjunctionRows(MatrixRows):
         return K
 
     def row_products(self) -> Callable[[int], np.ndarray]:
-        def row(i: int) -> np.ndarray:
-            return self.matvec(self.written(i, i + 1).rmatvec(np.ones((1, 1))))[:, 0]
-
-        return row
+        return lambda i: self.matvec(self.written(i, i + 1).rmatvec(np.ones((1, 1))))[:, 0]
 
     def refusal(self, ability: Any) -> InputError:
         return InputError(

@@ -241,7 +241,7 @@ class ScaledMap(RescaledMap):
     def around(self, inner: FeatureMap) -> FeatureMap:
         return ScaledMap(inner, self.factor)
 
-    def change(self, rows: FeatureRows) -> FeatureRows:
+    def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         return rows.scaled(self.factor)
 
     def occurrences(self, batch: Batch) -> Occurrences:

@@ -100,7 +100,7 @@ class NormalizedMap(RescaledMap):
     def around(self, inner: FeatureMap) -> FeatureMap:
         return NormalizedMap(inner)
 
-    def change(self, rows: FeatureRows) -> FeatureRows:
+    def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         return rows.normalized()
 
     def occurrences(self, batch: Batch) -> Occurrences:

@@ -10,14 +10,14 @@ from treille import _core
 from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
 from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
-from treille.features.feature_map import CoreMap, DependentFeaturesError
+from treille.features.feature_map import DependentFeaturesError
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
 from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, check_raw
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
-from treille.kernels.tree_kernels import TreeKernel
+from treille.kernels.tree_kernels import TreeKernel, TreeMap
 
 ENTRY = 40  # bytes per entry while rows are built
 
@@ -165,17 +165,8 @@ class Subpath(SuffixTreeKernel, TreeKernel):
 PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start", "feature")
 
 
-class SubpathMap(CoreMap, ExplainingMap):
+class SubpathMap(TreeMap, ExplainingMap):
     """Edges of the suffix tree and their ids. A name with parentheses stands for all paths on the edge: ``(S/)NP/NN`` is two."""
-
-    def __init__(self, features: _core.SubpathFeatures, alphabet: list[str], kernel: Subpath):
-        self.features = features
-        self.alphabet = alphabet
-        self.kernel = kernel
-
-    @property
-    def names(self) -> tuple[Any, ...]:
-        return (self.alphabet,)
 
     def parts(self, ids: np.ndarray | None = None) -> Any:
         return (self if ids is None else self.restrict(ids)).features.parts()

@@ -12,7 +12,7 @@ from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.data.tree import spell
 from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
-from treille.features.feature_map import CoreMap, check_id
+from treille.features.feature_map import check_id
 from treille.features.merging import Merged, Records, alike, merge_records
 from treille.features.rows import squared_norms
 from treille.io import stored
@@ -20,7 +20,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_flag, check_positive, effective_n_jobs
 from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, transformed
-from treille.kernels.tree_kernels import TreeKernel
+from treille.kernels.tree_kernels import TreeKernel, TreeMap
 
 Paths = tuple[np.ndarray, np.ndarray, np.ndarray]  # last labels, parent paths, lengths
 
@@ -82,17 +82,8 @@ class SubTree(TreeKernel):
         return float(self.decay), bool(self.leaves), check_counts(self.counts)
 
 
-class SubTreeMap(CoreMap, LocatingMap, MergingMap):
+class SubTreeMap(TreeMap, LocatingMap, MergingMap):
     """Subtrees and their ids. Unseen subtrees have none."""
-
-    def __init__(self, features: Any, alphabet: list[str], kernel: SubTree):
-        self.features = features
-        self.alphabet = alphabet
-        self.kernel = kernel
-
-    @property
-    def names(self) -> tuple[Any, ...]:
-        return (self.alphabet,)
 
     def transform(self, batch: Trees, n_jobs: int | None = None) -> Rows:
         rows = self.features.transform(batch.arrays_over(self.alphabet), effective_n_jobs(n_jobs))

@@ -9,6 +9,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Trees
+from treille.features.feature_map import CoreMap
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_flag, check_positive, effective_n_jobs
 from treille.kernels.base import Kernel, check_finite
@@ -21,6 +22,19 @@ class TreeKernel(Kernel):
     """A kernel of trees."""
 
     reads = Reads((Trees,))
+
+
+class TreeMap(CoreMap):
+    """Features of trees that an object of the core holds."""
+
+    def __init__(self, features: Any, alphabet: list[str], kernel: Any):
+        self.features = features
+        self.alphabet = alphabet
+        self.kernel = kernel
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        return (self.alphabet,)
 
 
 class MatchedNodes(TreeKernel):

@@ -203,9 +203,6 @@ class WeightedMap(WrappedMap):
     def around(self, inner: FeatureMap) -> FeatureMap:
         return WeightedMap(inner, self.weights, self.unseen)
 
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
-        return self.change(self.inner.transform(batch, n_jobs), effective_n_jobs(n_jobs))
-
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         weighable = having(rows, WeighableRows)
         if len(self.weights) == 1:

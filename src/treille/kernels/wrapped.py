@@ -20,6 +20,7 @@ from treille.features import (
 from treille.features.abilities import having
 from treille.features.merging import Merged, alike
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 from treille.kernels.reading import Reads
@@ -117,7 +118,7 @@ class WrappedMap(LocatingMap):
         """The same change applied to another map."""
 
     @abstractmethod
-    def change(self, rows: FeatureRows) -> FeatureRows:
+    def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         """The changed rows."""
 
     @property
@@ -125,7 +126,7 @@ class WrappedMap(LocatingMap):
         return self.inner.n_features
 
     def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
-        return self.change(self.inner.transform(batch, n_jobs))
+        return self.change(self.inner.transform(batch, n_jobs), effective_n_jobs(n_jobs))
 
     def name(self, id: int) -> str:
         return self.inner.name(id)
