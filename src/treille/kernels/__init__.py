@@ -5,7 +5,6 @@ from treille.kernels.balanced import Balanced
 from treille.kernels.base import Kernel
 from treille.kernels.centered import Centered
 from treille.kernels.columns import Columns
-from treille.kernels.gapped_kmer import GappedKmer
 from treille.kernels.graphlets import Graphlets
 from treille.kernels.histograms import EdgeHistogram, NodeAttributes, VertexHistogram
 from treille.kernels.linear import Linear
@@ -25,8 +24,8 @@ from treille.kernels.tree_features import RootPaths, SubTree
 from treille.kernels.tree_kernels import PartialTree, SubsetTree
 from treille.kernels.walks import Walks
 from treille.kernels.weighted import Weighted
-from treille.kernels.weighted_degree import WeightedDegree
 from treille.kernels.weisfeiler_lehman import WeisfeilerLehman
+from treille.kernels.windows import GappedKmer, WeightedDegree
 
 __all__ = [
     "AllSubstrings",
