@@ -356,7 +356,9 @@ def bundle(page: Page, options: Any) -> None:
         rows = []
         for workers in options.workers:
             with (
-                LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
+                LocalCluster(
+                    n_workers=workers, threads_per_worker=1, processes=not SMOKE, dashboard_address=None
+                ) as local,
                 Client(local) as client,
                 warnings.catch_warnings(),
             ):
@@ -403,12 +405,12 @@ def main() -> None:
     )
     parser.add_argument("--fits", default=sized("200MB", "200kB"), help="of the texts that are trained in both ways")
     parser.add_argument("--scratch", help="a folder for the texts, and for temporary files")
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="for the part bundle")
-    parser.add_argument("--copies", type=int, default=8, help="of Reuters, for the part bundle")
-    parser.add_argument("--rounds", type=int, default=40, help="at most, for the part bundle")
+    parser.add_argument("--workers", type=int, nargs="+", default=sized([1, 2, 4], [2]), help="for the part bundle")
+    parser.add_argument("--copies", type=int, default=sized(8, 1), help="of Reuters, for the part bundle")
+    parser.add_argument("--rounds", type=int, default=sized(40, 3), help="at most, for the part bundle")
     options = parser.parse_args()
     for part in options.parts or PARTS:
-        if part in ("rounds", "dask") and not all(map(installed, ("dask", "distributed"))):
+        if part in ("rounds", "dask", "bundle") and not all(map(installed, ("dask", "distributed"))):
             continue
         page = Page(f"Data in parts: {part}", ("scikit-learn", "dask", "distributed"))
         PARTS[part](page, options)
