@@ -25,7 +25,7 @@ from treille.kernels import (
     Sum,
     Wildcard,
 )
-from treille.kernels.callable import as_kernel
+from treille.kernels.precomputed import as_kernel
 from treille.testing import check_kernel
 from twins import ngram_kernel
 

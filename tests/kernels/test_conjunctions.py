@@ -16,8 +16,8 @@ from treille import SVC, SVR, InputError, Ridge, Vectors, _core
 from treille.features import ConjunctionRows
 from treille.kernels import Conjunctions, Kernel, Linear, Polynomial, conjunction_features
 from treille.kernels.conjunction_features import conjunction_coefficients
-from treille.kernels.conjunctions import conjunctions_of
 from treille.kernels.parse import format_kernel, parse_kernel
+from treille.kernels.polynomial import conjunctions_of
 from treille.solvers import ConjugateGradient, DualCD, Problem
 from treille.solvers.problem import Hinge, SquaredHinge
 from treille.testing import check_estimator, check_kernel

@@ -24,8 +24,8 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
-from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext, KnownFeatures
+from treille.kernels.precomputed import as_kernel
 from treille.kernels.reading import Reads
 from treille.scale.cluster import is_collection, lazily
 from treille.scale.dask_counting import ClusterSource

@@ -14,8 +14,8 @@ from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
-from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext
+from treille.kernels.precomputed import as_kernel
 from treille.scale.cluster import as_parts, connected, is_collection, partitions
 from treille.scale.counting import count_parts
 from treille.scale.dask_counting import count_on_cluster

@@ -25,8 +25,8 @@ from treille.io.parameters import check_choice, check_positive
 from treille.kernels import Kernel, NGram
 from treille.kernels.balanced import parts_of
 from treille.kernels.base import Fitted
-from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext, KnownFeatures
+from treille.kernels.precomputed import as_kernel
 from treille.kernels.weighted import Weighted, WeightedMap
 from treille.learning import LearnedKernel, align_weights, learn_weights
 from treille.learning.risk import SPREADS

@@ -15,8 +15,8 @@ from treille.estimators.streams import FeatureStream, Stream, as_streamed, strea
 from treille.io.errors import InputError
 from treille.io.parameters import check_flag
 from treille.kernels import Kernel
-from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
+from treille.kernels.precomputed import as_kernel
 from treille.scikit_learn import Self
 from treille.solvers import PerceptronSolver, Report
 from treille.solvers.problem import Loss, Separation

@@ -8,9 +8,9 @@ from typing import Any
 from treille.drawing.tables import facts
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
-from treille.kernels.callable import as_kernel
 from treille.kernels.fitting import FitContext
 from treille.kernels.parse import default_kernel
+from treille.kernels.precomputed import as_kernel
 from treille.kernels.wrapped import WrappedKernel
 from treille.solvers import (
     SMO,

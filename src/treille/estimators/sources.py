@@ -14,7 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from treille.estimators.plan import SOLVERS, choose_kernel
 from treille.io.errors import InputError
-from treille.kernels.callable import as_kernel
+from treille.kernels.precomputed import as_kernel
 from treille.scale.cluster import LocalClusterWarning, as_parts, connected, is_collection
 from treille.scale.counting import checkpointed, count_parts
 from treille.scale.dask_counting import count_on_cluster

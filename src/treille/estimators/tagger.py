@@ -21,8 +21,8 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
 from treille.kernels import Conjunctions, Kernel
 from treille.kernels.additive import part_of
-from treille.kernels.callable import as_kernel
-from treille.kernels.conjunctions import conjunctions_of
+from treille.kernels.polynomial import conjunctions_of
+from treille.kernels.precomputed import as_kernel
 from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage

@@ -8,9 +8,9 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Trees
+from treille.features.rows import inverse_norms
 from treille.kernels import Kernel, Normalized, Scaled, SubsetTree
 from treille.kernels.additive import Additive
-from treille.kernels.normalized import inverse_norms
 from treille.kernels.tree_kernels import MatchedNodes
 
 MOST_VISITED = 200_000_000  # occurrences of fragments in a search: some seconds

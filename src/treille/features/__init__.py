@@ -1,23 +1,21 @@
 """Explicit features: fitted feature maps, rows in all their layouts, and compaction of rows. Knows data, but no kernel."""
 
 from treille.features.compaction import Representation, represent
-from treille.features.concatenated_rows import CenteredRows, ConcatenatedRows
+from treille.features.concatenated_rows import CenteredRows, ConcatenatedRows, PerProblemRows
 from treille.features.conjunction_rows import ConjunctionRows
-from treille.features.contributions import Contributions
+from treille.features.contributions import Contributions, Occurrences
 from treille.features.dense_rows import DenseRows
 from treille.features.feature_map import (
     DependentFeaturesError,
     ExplainingMap,
     Families,
     FeatureMap,
+    FeatureStrings,
     LocatingMap,
     MergingMap,
     StringMap,
 )
-from treille.features.feature_strings import FeatureStrings
-from treille.features.occurrences import Occurrences
 from treille.features.parted_rows import PartedRows, RowParts, concatenate_rows
-from treille.features.per_problem_rows import PerProblemRows
 from treille.features.rows import CountableRows, DivisibleRows, FeatureRows, MatrixRows, Rows, StoredRows, WeighableRows
 
 __all__ = [

@@ -1,7 +1,5 @@
 """Rows of conjunctions that are never stored: they are matched against the conjunctions whenever they are read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -57,7 +55,7 @@ class ConjunctionRows(MatrixRows):
     def diag(self) -> np.ndarray:
         return self.scale**2 * self.sq_norms
 
-    def scaled(self, factor: float | np.ndarray) -> ConjunctionRows:
+    def scaled(self, factor: float | np.ndarray) -> FeatureRows:
         return replace(self, scale=self.scale * factor)
 
     def for_core(self) -> _core.ConjunctionRows:
@@ -95,10 +93,7 @@ class ConjunctionRows(MatrixRows):
         return K
 
     def row_products(self) -> Callable[[int], np.ndarray]:
-        def row(i: int) -> np.ndarray:
-            return self.matvec(self.written(i, i + 1).rmatvec(np.ones((1, 1))))[:, 0]
-
-        return row
+        return lambda i: self.matvec(self.written(i, i + 1).rmatvec(np.ones((1, 1))))[:, 0]
 
     def refusal(self, ability: Any) -> InputError:
         return InputError(

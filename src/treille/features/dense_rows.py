@@ -1,9 +1,8 @@
 """Dense feature rows, for few features that are rarely zero."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,7 +42,7 @@ class DenseRows(StoredRows):
     def diag(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.values, self.values)
 
-    def scaled(self, factor: float | np.ndarray) -> DenseRows:
+    def scaled(self, factor: float | np.ndarray) -> StoredRows:
         return DenseRows(self.values * np.reshape(factor, (-1, 1)))
 
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
@@ -52,7 +51,7 @@ class DenseRows(StoredRows):
     def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
         return np.matmul(self.values.T, coefficients, out=out)
 
-    def gram(self, other: DenseRows | None, threads: int) -> np.ndarray:
+    def gram(self, other: Any, threads: int) -> np.ndarray:
         return self.values @ (self if other is None else other).values.T
 
     def row_products(self) -> Callable[[int], np.ndarray]:

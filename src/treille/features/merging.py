@@ -9,6 +9,7 @@ from treille.features.feature_map import FeatureMap
 from treille.io.errors import InputError
 
 M = TypeVar("M", bound=FeatureMap)
+Merged = tuple[FeatureMap, np.ndarray, np.ndarray]  # what `MergingMap.merge` returns
 
 ALL = 2**31 - 1  # cells of a record that are its own: all, none is the number of another record
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from treille.data.base import running_sum
 from treille.features.abilities import having
-from treille.features.concatenated_rows import ConcatenatedRows
-from treille.features.per_problem_rows import PerProblemRows
+from treille.features.concatenated_rows import ConcatenatedRows, PerProblemRows
 from treille.features.rows import CountableRows, FeatureRows, Rows, WeighableRows
 from treille.io.errors import InputError
 
@@ -66,16 +65,13 @@ class PartedRows(CountableRows):
     [('PartedRows', [0, 2, 3], [5.0, 1.0, 1.0])]
     """
 
+    n_features: int
+
     def __init__(self, store: RowParts, n_features: int, n_problems: int = 0):
         self.store = store
-        self.features = n_features
+        self.n_features = n_features
         self.n_problems = n_problems  # whose values differ, as in `PerProblemRows`; 0: none
         self.offsets = running_sum(store.lengths)
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return self.features
 
     @property
     def problems(self) -> tuple[PartedRows, ...]:

@@ -64,7 +64,7 @@ class FeatureRows(ABC):
 
     def normalized(self) -> FeatureRows:
         """Every row divided by its norm. A zero row stays zero."""
-        return self.scaled(_inverse(np.sqrt(self.diag())))
+        return self.scaled(inverse_norms(self.diag()))
 
     @abstractmethod
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
@@ -102,7 +102,7 @@ class WeighableRows(FeatureRows):
 
     def weighted_by_problem(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> FeatureRows:
         """The same with one row of weights per problem."""
-        from treille.features.per_problem_rows import PerProblemRows
+        from treille.features.concatenated_rows import PerProblemRows
 
         return PerProblemRows([self.weighted(weights, unseen, threads) for weights in column_weights])
 
@@ -269,7 +269,7 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         return replace(self, scale=self.scale * factor)
 
     def normalized(self) -> Rows:
-        return replace(self, scale=_inverse(np.sqrt(self.sq_norms)))
+        return replace(self, scale=inverse_norms(self.sq_norms))
 
     def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> Rows:
         weights = checked_weights(column_weights, self.n_features)
@@ -402,5 +402,7 @@ def checked_weights(column_weights: np.ndarray, n_features: int) -> np.ndarray:
     return weights
 
 
-def _inverse(norms: np.ndarray) -> np.ndarray:
+def inverse_norms(diagonal: np.ndarray) -> np.ndarray:
+    """1 / sqrt(k(x, x)) of every example, 0 where k(x, x) is 0."""
+    norms = np.sqrt(diagonal)
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)

@@ -14,10 +14,11 @@ from treille.io.errors import InputError
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
-def check_positive(name: str, value: Any) -> None:
-    """Raises an `InputError` unless the value is a positive, finite number."""
+def check_positive(name: str, value: Any) -> float:
+    """The value as a float; raises an `InputError` unless it is a positive, finite number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < inf:
         raise InputError(f"{name} is {value!r}, expected a positive number")
+    return float(value)
 
 
 def check_choice(name: str, value: Any, *choices: str) -> None:

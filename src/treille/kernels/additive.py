@@ -1,7 +1,5 @@
 """Sums of kernels: the common base of `Sum` and `Columns`. An example has the features of every term, concatenated."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import reduce
@@ -36,6 +34,10 @@ from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, 
 class Additive(CompositeKernel):
     """k(x, y) = sum over the terms of k_t(x, y). It has features if every term has."""
 
+    def map_of(self, maps: list[FeatureMap]) -> "AdditiveMap":
+        """The features of this kernel from those of the terms."""
+        return AdditiveMap(self, maps)
+
     @abstractmethod
     def terms(self) -> list[tuple[str, Kernel]]:
         """The kernels to sum, each with a prefix for the names of its features."""
@@ -62,14 +64,14 @@ class Additive(CompositeKernel):
 
     def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
         each = [compose(kernel, fitted, context, n_jobs) for _, kernel in self.terms()]
-        return AdditiveMap(self, [features for features, _ in each]), concatenate_rows([rows for _, rows in each])
+        return self.map_of([features for features, _ in each]), concatenate_rows([rows for _, rows in each])
 
     def check_parts(self) -> None:
         for _, kernel in self.terms():
             kernel.check_parts()
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        return AdditiveMap(self, load_each([kernel for _, kernel in self.terms()], spec, "terms", arrays))
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "AdditiveMap":
+        return self.map_of(load_each([kernel for _, kernel in self.terms()], spec, "terms", arrays))
 
     def gram(self, left: Any, right: Any = None, n_jobs: int | None = None) -> np.ndarray:
         rights = [None] * len(self.terms()) if right is None else self.batches(right)
@@ -157,13 +159,13 @@ class AdditiveMap(LocatingMap, MergingMap):
     def problem_counts(self) -> set[int]:
         return set().union(*(each.problem_counts() for each in self.maps))
 
-    def restrict(self, ids: np.ndarray) -> AdditiveMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         # A term that loses all its features remains, because its part of the norm remains.
         owner = np.searchsorted(self.cuts, ids, side="right")
         if (np.diff(owner) < 0).any():
             raise InputError("the ids are not sorted by the terms of the sum: sort them")
         each = zip(self.maps, pairwise(self.cuts), strict=True)
-        return AdditiveMap(self.kernel, [m.restrict(ids[(a <= ids) & (ids < b)] - a) for m, (a, b) in each])
+        return self.kernel.map_of([m.restrict(ids[(a <= ids) & (ids < b)] - a) for m, (a, b) in each])
 
     def families(self) -> tuple[Families | None, ...]:
         return tuple(chain.from_iterable(each.families() for each in self.maps))
@@ -192,8 +194,8 @@ class AdditiveMap(LocatingMap, MergingMap):
     def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         return self.contributor(weights)(batch, n_jobs)
 
-    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> AdditiveMap:
-        return AdditiveMap(self.kernel, [each.with_leaves(change) for each in self.maps])
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        return self.kernel.map_of([each.with_leaves(change) for each in self.maps])
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         counts = np.empty(len(ids), np.int64)
@@ -202,7 +204,7 @@ class AdditiveMap(LocatingMap, MergingMap):
             counts[own] = each.n_factors(ids[own] - a)
         return counts
 
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> tuple["AdditiveMap", np.ndarray, np.ndarray]:
         other = alike(AdditiveMap, self, other)
         if other.prefixes != self.prefixes:
             raise different("terms", *(" + ".join(p.rstrip(": ") for p in each.prefixes) for each in (self, other)))

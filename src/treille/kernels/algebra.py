@@ -1,7 +1,5 @@
 """Sums, products, multiples and powers of kernels, and the constant kernel: the operators ``+``, ``*`` and ``**``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any
@@ -21,7 +19,7 @@ from treille.features import (
     Rows,
 )
 from treille.features.abilities import having
-from treille.features.merging import alike
+from treille.features.merging import Merged, alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
@@ -240,10 +238,10 @@ class ScaledMap(RescaledMap):
         super().__init__(inner)
         self.factor = factor
 
-    def around(self, inner: FeatureMap) -> ScaledMap:
+    def around(self, inner: FeatureMap) -> FeatureMap:
         return ScaledMap(inner, self.factor)
 
-    def change(self, rows: FeatureRows) -> FeatureRows:
+    def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         return rows.scaled(self.factor)
 
     def occurrences(self, batch: Batch) -> Occurrences:
@@ -278,7 +276,7 @@ class Constant(Kernel):
             )
         return X
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
         features = ConstantMap(float(self.value))
         return features, features.transform(batch)
 
@@ -320,10 +318,10 @@ class ConstantMap(ExplainingMap, MergingMap):
     def name(self, id: int) -> str:
         return "constant"
 
-    def restrict(self, ids: np.ndarray) -> ConstantMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         return ConstantMap(self.value, len(ids))
 
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(ConstantMap, self, other, "value")
         larger = self if self.count else other
         return larger, np.arange(self.count), np.arange(other.count)

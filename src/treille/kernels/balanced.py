@@ -9,7 +9,6 @@ from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 from treille.kernels.reading import Reads
 from treille.kernels.weighted import Weighted
-from treille.kernels.wrapped import NAME, Formatter, within
 
 
 class Balanced(Normalized):
@@ -24,9 +23,6 @@ class Balanced(Normalized):
     >>> kernel(["abab", "aabb"]).round(3).tolist()  # cosines 1.0 of single symbols, 0.516 of pairs
     [[1.0, 0.758], [0.758, 1.0]]
     """
-
-    def write(self, format: Formatter) -> str:
-        return f"{within(self.kernel, NAME, format)}.balanced()"
 
     def check(self) -> None:
         super().check()

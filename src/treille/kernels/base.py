@@ -127,7 +127,7 @@ class Kernel(BaseEstimator, ABC):
         """
         return self.has_features
 
-    def fit_features(self, batch: Any, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Any, n_jobs: int | None = None) -> Fitted:
         """The features of `batch`, frozen, and its rows, see `treille.features.Rows.from_csr`."""
         raise InputError(f"{self!r} has no explicit features: use its matrix, kernel(X, Y)")
 

@@ -1,7 +1,5 @@
 """Centred kernels: features minus their mean over the training examples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -27,7 +25,7 @@ from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, changeable
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import NAME, Formatter, WrappedKernel, within
+from treille.kernels.wrapped import WrappedKernel
 
 
 class Centered(WrappedKernel):
@@ -46,17 +44,12 @@ class Centered(WrappedKernel):
     [[0.5, -0.5], [-0.5, 0.5]]
     """
 
-    def write(self, format: Formatter) -> str:
-        return f"{within(self.kernel, NAME, format)}.centered()"
+    needs_features = True
 
     def check_parts(self) -> None:
         raise InputError(
             f"no feature of {self!r} is 0, so its rows are not kept on disk, as for data in parts: leave out .centered()"
         )
-
-    @property
-    def needs_features(self) -> bool:
-        return True
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         if any(isinstance(part, CenteredRows) for part in having(rows, StoredRows).parts):
@@ -69,8 +62,8 @@ class Centered(WrappedKernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         features = self.kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
         mean = stored.array(arrays, "mean", np.float64)
-        kept = stored.array(arrays, "kept", np.int64) if "kept" in arrays else None
-        if mean.shape != (features.n_features,) or (kept is not None and not _rise_below(kept, len(mean))):
+        kept = stored.indices(arrays, "kept", len(mean), kind=np.int64) if "kept" in arrays else None
+        if mean.shape != (features.n_features,) or (kept is not None and (np.diff(kept) <= 0).any()):
             raise InputError("the means in the file do not fit its features")
         return CenteredMap(features, mean, kept)
 
@@ -142,7 +135,7 @@ class CenteredMap(ExplainingMap):
     def name(self, id: int) -> str:
         return self.inner.name(id if self.kept is None else int(self.kept[id]))
 
-    def restrict(self, ids: np.ndarray) -> CenteredMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         return CenteredMap(self.inner, self.mean, np.asarray(ids) if self.kept is None else self.kept[ids])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -151,7 +144,3 @@ class CenteredMap(ExplainingMap):
         if self.kept is not None and len(self.kept) < len(self.mean):
             own["kept"] = self.kept
         return {"features": spec}, own
-
-
-def _rise_below(ids: np.ndarray, n: int) -> bool:
-    return bool((np.diff(ids) > 0).all() and (len(ids) == 0 or (ids[0] >= 0 and ids[-1] < n)))

@@ -1,7 +1,5 @@
 """Examples with several columns: the sum of one kernel per column."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 from typing import Any
@@ -61,7 +59,7 @@ class Columns(Additive):
                     params |= {f"{column}__{name}": value for name, value in kernel.get_params().items()}
         return params
 
-    def set_params(self, **params: Any) -> Columns:
+    def set_params(self, **params: Any) -> "Columns":
         """Sets parameters, kernels of columns, and their parameters."""
         for name in ("kernels", "column_weights"):
             if name in params:
@@ -86,9 +84,8 @@ class Columns(Additive):
             raise InputError(f"column_weights is {weights!r}, expected a dict with numbers for columns, or None")
         for column, weight in (weights or {}).items():
             if column not in self.kernels:
-                raise InputError(
-                    f"column_weights has the column {column!r}, which has no kernel: there are {self._names()}"
-                )
+                names = ", ".join(map(repr, self.kernels))
+                raise InputError(f"column_weights has the column {column!r}, which has no kernel: there are {names}")
             check_positive(f"the weight of column {column!r}", weight)
 
     @property
@@ -112,9 +109,6 @@ class Columns(Additive):
 
     def batches(self, batch: Table) -> list[Batch]:
         return [own_part(kernel, batch.columns[name]) for name, kernel in self.kernels.items()]
-
-    def _names(self) -> str:
-        return ", ".join(map(repr, self.kernels))
 
 
 def _read(X: Any, names: list[str]) -> Mapping[str, Any]:

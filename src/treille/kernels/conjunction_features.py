@@ -1,7 +1,5 @@
 """Explicit features of conjunctions of binary columns: all that occur, or the frequent ones."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import comb, inf
 from typing import Any
@@ -16,18 +14,17 @@ from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRo
 from treille.features.abilities import having
 from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.feature_map import DependentFeaturesError, check_id
-from treille.features.merging import alike
+from treille.features.merging import Merged, alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.algebra import raise_to
+from treille.kernels.base import Fitted
 from treille.kernels.linear import ColumnMap, Linear
 from treille.kernels.product_features import ProductMap
 
 MOST_DEGREE = 100  # above it, values of conjunctions are too large or too different to be of use
-STORED_BYTES = (
-    inf  # of rows; larger ones, and those that do not fit in the free memory, are matched whenever they are read
-)
+STORED_BYTES = inf  # of rows; larger ones, and those that do not fit in memory, are matched whenever they are read
 TABLE = 16  # bytes of a conjunction in hash tables, at most
 STEPS = 3e7  # of an estimate of sizes: less than a second
 PATTERN, ENTRY = 32, 8  # bytes of a conjunction with its weight, and of an entry of a row, at the peak of training
@@ -50,7 +47,7 @@ class Powers:
         """c_0 .. c_d: the squared values of conjunctions of 0 .. d columns."""
         return conjunction_coefficients(self.degree, self.coef0)
 
-    def fit(self, kernel: Any, batch: Vectors, n_jobs: int | None = None) -> tuple[ConjunctionMap, FeatureRows]:
+    def fit(self, kernel: Any, batch: Vectors, n_jobs: int | None = None) -> Fitted:
         """The frequent conjunctions of binary rows, and the rows by conjunction."""
         sizes = Sizes.of(self, batch)
         available = available_memory()
@@ -78,7 +75,7 @@ class Powers:
             return False
         return Sizes.of(self, batch).patterns_bytes <= available_memory()
 
-    def load(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConjunctionMap:
+    def load(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         """The inverse of ``ConjunctionMap.state``."""
         columns = Linear().load_features(stored.value(spec, "columns", dict), arrays)
         constant = stored.value(spec, "constant", bool)
@@ -104,7 +101,7 @@ class Sizes:
     occurrences: float
 
     @classmethod
-    def of(cls, powers: Powers, batch: Vectors) -> Sizes:
+    def of(cls, powers: Powers, batch: Vectors) -> "Sizes":
         """The sizes for binary rows."""
         support = np.bincount(batch.columns, minlength=batch.n_columns)
         frequent = np.flatnonzero(support >= powers.min_support)
@@ -214,7 +211,7 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         values = np.where(ids[:, None] >= 0, shares[ids], 0.0) if len(shares) else np.zeros((len(ids), own.shape[1]))
         return Contributions.of(example, values).plus(own[sizes == 0].sum(axis=0))
 
-    def row_products(self, weights: np.ndarray) -> ConjunctionProducts:
+    def row_products(self, weights: np.ndarray) -> "ConjunctionProducts":
         return ConjunctionProducts(self, weights)
 
     def _real_rows(self, batch: Vectors, threads: int) -> Rows:
@@ -243,7 +240,7 @@ class ConjunctionMap(ExplainingMap, MergingMap):
     def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
         return ids if self.powers.exact else np.arange(self.n_features)
 
-    def restrict(self, ids: np.ndarray) -> ConjunctionMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         levels, items, kept = self.patterns.restricted(np.ascontiguousarray(ids, np.int64))
         used, renumbered = np.unique(items, return_inverse=True)
         constant = self.patterns.constant and len(ids) > 0 and ids[0] == 0
@@ -251,7 +248,7 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         patterns = _core.ConjunctionFeatures.of(*arrays, len(used), self.powers.degree, bool(constant))
         return ConjunctionMap(self.powers, self.columns.restrict(used), patterns)
 
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         if isinstance(other, ProductMap):  # of numbers other than 0 and 1
             merged, theirs, mine = other.merge(self)
             return merged, mine, theirs
@@ -278,9 +275,7 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         levels, items, kept = self.patterns.trees()
         sets, nodes, none = np.full((len(levels), width), -1), np.arange(len(levels)), len(renumbered) + 2**32
         for level in range(1, int(levels.max(initial=0)) + 1):
-            above = np.maximum.accumulate(
-                np.where(levels == level, nodes, 0)
-            )  # the node of this level on the way to each
+            above = np.maximum.accumulate(np.where(levels == level, nodes, 0))  # the node of this level above each
             inside = levels >= level
             sets[inside, level - 1] = renumbered[items[above[inside]]]
         sets = np.sort(np.where(sets < 0, none, sets), axis=1)

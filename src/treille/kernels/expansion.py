@@ -1,7 +1,5 @@
 """Functions that are sums over support examples: what does not depend on the new examples is computed once."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,7 +43,7 @@ def expand(
     support: Any,
     coefficients: np.ndarray,
     n_jobs: int | None = None,
-    by_values: type[KernelExpansion] | None = None,
+    by_values: "type[KernelExpansion] | None" = None,
 ) -> Expansion:
     """By weights of features, where features cost less than kernel values; otherwise by kernel values."""
     context = FitContext()

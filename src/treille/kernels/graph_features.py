@@ -1,7 +1,5 @@
 """Base classes of graph kernels, and of those that count patterns: labels, shortest paths, walks, refined labels."""
 
-from __future__ import annotations
-
 import json
 import re
 from abc import abstractmethod
@@ -14,13 +12,13 @@ import numpy as np
 from treille.data import Graphs
 from treille.data.base import united
 from treille.data.graphs import CoreArrays, Labels
-from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
+from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import CoreMap
-from treille.features.merging import alike
+from treille.features.merging import Merged, alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.base import Kernel
+from treille.kernels.base import Fitted, Kernel
 from treille.kernels.counts import Counts, check_counts, transformed
 from treille.kernels.reading import Reads
 
@@ -52,14 +50,15 @@ class GraphPatternKernel(GraphKernel):
     """k(x, y) = sum over patterns z of s_z^2 t(count_x(z)) t(count_y(z)). Patterns are compared exactly."""
 
     core: ClassVar[Any]  # the features of this kind of patterns
-    map: ClassVar[type[GraphFeatureMap]]
+    map: ClassVar[type["GraphFeatureMap"]]
     arrays: ClassVar[tuple[str, ...]] = ("cells", "starts", "features")  # of a model file
     counts: Counts
+    labels: Labels
 
     @property
-    @abstractmethod
     def counted_labels(self) -> Labels:
-        """Which labels count."""
+        """Which labels count: by default the parameter `labels`."""
+        return self.labels
 
     @abstractmethod
     def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
@@ -71,7 +70,7 @@ class GraphPatternKernel(GraphKernel):
     def check_batch(self, batch: Graphs) -> None:
         """Refuses graphs that this kernel does not read, or not in a reasonable time."""
 
-    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> Fitted:
         self.check()
         self.check_batch(batch)
         names = *self._counted(batch.alphabet, batch.edge_alphabet), batch.directed
@@ -92,7 +91,7 @@ class GraphPatternKernel(GraphKernel):
 
     def map_of(
         self, parts: Iterable[np.ndarray], alphabet: list[str], edge_alphabet: list[str], directed: bool
-    ) -> GraphFeatureMap:
+    ) -> FeatureMap:
         """The map of the patterns that these arrays hold."""
         options = self.options(directed, bool(edge_alphabet))
         features = self.core.from_parts(*parts, max(1, len(alphabet)), len(edge_alphabet), *options)
@@ -127,7 +126,7 @@ class GraphFeatureMap(CoreMap, MergingMap, NodeLabelledMap):
         rows = self.features.transform(self.core_arrays(batch), effective_n_jobs(n_jobs))
         return Rows.from_core(rows, self.n_features)
 
-    def merge(self, other: FeatureMap) -> tuple[GraphFeatureMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(GraphFeatureMap, self, other, "kernel")
         mine, theirs = np.arange(self.n_features), np.arange(other.n_features)
         if not (self.n_features and other.n_features):
@@ -146,7 +145,7 @@ class GraphFeatureMap(CoreMap, MergingMap, NodeLabelledMap):
         """Whether the features may depend on edges; if not, these may as well be directed or not, labelled or not."""
         return True
 
-    def of_graphs_like(self, other: GraphFeatureMap) -> GraphFeatureMap:
+    def of_graphs_like(self, other: "GraphFeatureMap") -> FeatureMap:
         """The same features of graphs whose edges are like those of another map."""
         return self.kernel.map_of(self.parts(), self.alphabet, other.edge_alphabet, other.directed)
 

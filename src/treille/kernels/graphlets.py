@@ -1,7 +1,5 @@
 """Graphlets: how often each small graph occurs as an induced subgraph."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -12,13 +10,14 @@ from treille import _core
 from treille.data import Graphs
 from treille.data.base import running_sum
 from treille.features import FeatureMap, LocatingMap, MergingMap, Rows
+from treille.features.contributions import Occurrences
 from treille.features.feature_map import check_id
-from treille.features.merging import alike, merged_ids
-from treille.features.occurrences import Occurrences
+from treille.features.merging import Merged, alike, merged_ids
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_flag, effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, transformed
 from treille.kernels.graph_features import GraphKernel, NodeLabelledMap
 
@@ -75,13 +74,12 @@ class Graphlets(GraphKernel):
         check_flag("connected", self.connected)
         check_counts(self.counts)
 
-    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[GraphletMap, Rows]:
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> Fitted:
         self.check()
         features = GraphletMap(self, np.arange(len(self.types())))
         return features, features.transform(batch, n_jobs)
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> GraphletMap:
-        self.check()
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         types = stored.indices(arrays, "types", len(self.types()), kind=np.int64)
         if len(np.unique(types)) != len(types):
             raise InputError("a type of subgraphs is in the file twice")
@@ -112,7 +110,7 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
         ids[self.types] = np.arange(self.n_features)
         return Rows.from_csr(values, squared_norms(values), ids=ids, n_features=self.n_features, threads=threads)
 
-    def relabelled(self, rename: Any) -> GraphletMap:
+    def relabelled(self, rename: Any) -> FeatureMap:
         return self  # labels do not count
 
     def occurrences(self, batch: Graphs) -> Occurrences:
@@ -172,10 +170,10 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
         check_id(id, self.n_features)
         return self.kernel.types()[self.types[id]]
 
-    def restrict(self, ids: np.ndarray) -> GraphletMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         return GraphletMap(self.kernel, self.types[ids])
 
-    def merge(self, other: FeatureMap) -> tuple[GraphletMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(GraphletMap, self, other, "kernel")
         theirs, new = merged_ids(self.types, other.types)
         types = np.concatenate([self.types, other.types[new]])

@@ -1,7 +1,5 @@
 """The dot product of rows of numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.base import Kernel
+from treille.kernels.base import Fitted, Kernel
 from treille.kernels.reading import Reads
 
 DENSE = 0.1  # share of nonzero numbers from which a dense product is faster
@@ -39,7 +37,7 @@ class Linear(Kernel):
 
     reads = Reads((Vectors,))
 
-    def fit_features(self, batch: Vectors, n_jobs: int | None = None) -> tuple[ColumnMap, Rows]:
+    def fit_features(self, batch: Vectors, n_jobs: int | None = None) -> Fitted:
         features = ColumnMap(np.arange(batch.n_columns), batch.names, batch.n_columns)
         return features, features.transform(batch, n_jobs)
 
@@ -57,7 +55,7 @@ class Linear(Kernel):
         B[:, ids[ids >= 0]] = right.to_csr()[:, np.flatnonzero(ids >= 0)].toarray()
         return A @ B.T
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> ColumnMap:
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "ColumnMap":
         width = stored.whole(spec, "n_columns", most=MOST_COLUMNS)
         columns = stored.indices(arrays, "columns", width, kind=np.int64)
         names = None if spec.get("names", 0) is None else stored.names(spec, "names")
@@ -114,11 +112,11 @@ class ColumnMap(ExplainingMap, MergingMap):
         """By which columns are sorted in names of products: the column's name, or its position."""
         return self.columns[id] if self.names is None else self.names[id]
 
-    def restrict(self, ids: np.ndarray) -> ColumnMap:
+    def restrict(self, ids: np.ndarray) -> "ColumnMap":
         names = None if self.names is None else [self.names[i] for i in ids]
         return ColumnMap(self.columns[ids], names, self.n_columns)
 
-    def merge(self, other: FeatureMap) -> tuple[ColumnMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> tuple["ColumnMap", np.ndarray, np.ndarray]:
         other = alike(ColumnMap, self, other)
         if not (self.n_columns and other.n_columns):  # the columns of an empty list are unknown
             larger = self if self.n_columns else other

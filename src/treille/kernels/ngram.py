@@ -1,7 +1,5 @@
 """N-grams: contiguous runs of symbols."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -13,10 +11,11 @@ from treille import _core
 from treille.data import Lattices, Strings
 from treille.data.base import running_sum, united
 from treille.features import FeatureMap, FeatureStrings, LocatingMap, MergingMap, Occurrences, Rows, StringMap
-from treille.features.merging import alike
+from treille.features.merging import Merged, alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, check_raw, lattices_to_count, transformed
 from treille.kernels.sequences import CountMap, SequenceKernel, Sequences, Unit, narrow, whole
 from treille.kernels.suffix import TreeProduct, longest, substring_product
@@ -62,18 +61,12 @@ class NGram(SequenceKernel):
     unit: Unit = "char"
     counts: Counts = "raw"
 
-    @property
-    def reads_lattices(self) -> bool:
-        return True
-
-    @property
-    def stops_at_borders(self) -> bool:
-        return True
+    reads_lattices = stops_at_borders = True
 
     def check(self) -> None:
         self._orders()
 
-    def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
+    def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> Fitted:
         orders = self._orders()
         parts = *orders.parts(*orders.within(batch)), len(batch.alphabet), effective_n_jobs(n_jobs)
         if isinstance(batch, Lattices):
@@ -100,12 +93,12 @@ class NGram(SequenceKernel):
         weights[orders.min_n :] = orders.scales(last) ** 2
         return substring_product(batch, orders.min_n, np.cumsum(weights), n_jobs)
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> NGramMap:
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         ngrams = stored.array(arrays, "grams", np.int32, ndim=2)
         lengths = stored.array(arrays, "orders", np.int32) if "orders" in arrays else np.empty(0, np.int32)
         return _checked(ngrams, lengths, self._orders(), *stored.alphabet(spec))
 
-    def single_orders(self) -> list[tuple[NGram, float]]:
+    def single_orders(self) -> list[tuple["NGram", float]]:
         """The kernel of each order by itself, and its weight in k."""
         orders = self._orders()
         count = orders.n - orders.min_n + 1
@@ -118,7 +111,7 @@ class NGram(SequenceKernel):
         params = self.get_params() | {"min_n": None, "order_weights": None}
         return [(NGram(**params | {"n": n}), weight) for n, weight in zip(each, weights, strict=True)]
 
-    def _orders(self) -> Orders:
+    def _orders(self) -> "Orders":
         check_counts(self.counts)
         min_n = self.n if self.min_n is None else self.min_n
         whole("n", self.n)
@@ -167,6 +160,12 @@ class Orders(NamedTuple):
         scales = self.scales(last) if first == self.min_n else np.ones(last - first + 1)
         return first, last, scales, check_counts(self.counts)
 
+    def map_of(self, parts: tuple[Any, ...], alphabet: list[Any], unit: str) -> "NGramMap":
+        """The map of these n-grams, see `NGramMap.parts`."""
+        ngrams, *others = parts
+        features = _core.NGramFeatures.from_grams(ngrams.astype(np.int32, copy=False), *others)
+        return NGramMap(features, alphabet, unit, self)
+
 
 class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
     """N-grams and their ids. Unseen n-grams have none."""
@@ -175,7 +174,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
 
     def __init__(self, features: _core.NGramFeatures, alphabet: list[Any], unit: str, orders: Orders):
         super().__init__(features, alphabet, unit)
-        self.orders = orders
+        self.orders = self.kernel = orders
 
     @property
     def counts(self) -> Counts:
@@ -187,7 +186,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         options = (batch.border,) if isinstance(batch, Strings) else ()
         return self._rows(batch, wide.features, n_jobs, *options)
 
-    def _counting(self, first: int, last: int) -> NGramMap:
+    def _counting(self, first: int, last: int) -> "NGramMap":
         """The same features, with orders from `first` to at least `last` counted."""
         f = self.features
         if (last <= f.max_order and len(f)) or (first, last) == (f.min_order, f.max_order):
@@ -197,15 +196,12 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
             ngrams[:, : f.max_order] = f.grams().reshape(-1, f.max_order)
         lengths = f.orders() if first < last else np.empty(0, np.int32)
         parts = ngrams.ravel(), lengths, *self.orders.parts(f.min_order if len(f) else first, last), len(self.alphabet)
-        return _rebuild(parts, self.alphabet, self.unit, self.orders)
+        return self.orders.map_of(parts, self.alphabet, self.unit)
 
     def feature_name(self, id: int) -> str:
         return self.joined(self.alphabet[s] for s in self.features.gram(id))
 
-    def restrict(self, ids: np.ndarray) -> NGramMap:
-        return _rebuild(self._parts(ids), self.alphabet, self.unit, self.orders)
-
-    def merge(self, other: FeatureMap) -> tuple[NGramMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(NGramMap, self, other, "orders")
         unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
         alphabet, recode = united(self.alphabet, other.alphabet)
@@ -215,7 +211,7 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         )
         return NGramMap(features, alphabet, unit, self.orders), mine, theirs
 
-    def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def absorb(self, other: FeatureMap) -> Merged:
         if not isinstance(other, NGramMap) or self._span() != other._span():
             return super().absorb(other)
         alike(NGramMap, self, other, "orders")
@@ -243,33 +239,25 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
     def _span(self) -> tuple[int, int]:
         return self.features.min_order, self.features.max_order
 
-    def _parts(self, ids: Any = slice(None)) -> tuple[Any, ...]:
-        """The arguments that the core rebuilds the features from."""
-        f = self.features
-        ngrams = np.ascontiguousarray(f.grams().reshape(-1, f.max_order)[ids])
+    def parts(self, ids: Any = None) -> tuple[Any, ...]:
+        """The arguments that the core rebuilds the features from; n-grams in the fewest bytes."""
+        f, ids, size = self.features, slice(None) if ids is None else ids, len(self.alphabet)
+        ngrams = narrow(f.grams().reshape(-1, f.max_order)[ids].ravel(), size)
         lengths = f.orders()[ids] if f.min_order < f.max_order else np.empty(0, np.int32)
-        return (
-            ngrams.ravel(),
-            lengths,
-            f.min_order,
-            f.max_order,
-            f.weights,
-            check_counts(self.counts),
-            len(self.alphabet),
-        )
+        return ngrams, lengths, f.min_order, f.max_order, f.weights, check_counts(self.counts), size
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        ngrams, lengths, _, max_order, *_, size = self._parts()
-        arrays = {"grams": narrow(ngrams.reshape(-1, max_order), size)}
+        ngrams, lengths, _, max_order, *_ = self.parts()
+        arrays = {"grams": ngrams.reshape(-1, max_order)}
         if len(lengths):
             arrays["orders"] = lengths
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
 
     def strings(self) -> FeatureStrings:
-        ngrams, lengths, _, max_order, *_ = self._parts()
+        ngrams, lengths, _, max_order, *_ = self.parts()
         return FeatureStrings.of_matrix(ngrams.reshape(-1, max_order), self.symbol_names(), lengths)
 
-    def with_strings(self, strings: FeatureStrings) -> NGramMap:
+    def with_strings(self, strings: FeatureStrings) -> FeatureMap:
         min_n, n, *_ = self.orders
         if len(strings) == 0:
             return self.restrict(np.empty(0, np.int64))
@@ -277,29 +265,17 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         ngrams, lengths = strings.matrix(last, min_n)
         return _checked(ngrams, lengths if min_n < n else lengths[:0], self.orders, self.alphabet, self.unit)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        ngrams, *others = self._parts()
-        return _unpickled, (narrow(ngrams, len(self.alphabet)), others, self.alphabet, self.unit, self.orders)
-
-
-def _unpickled(ngrams: np.ndarray, others: list[Any], *arguments: Any) -> NGramMap:
-    return _rebuild((ngrams.astype(np.int32), *others), *arguments)
-
 
 def _checked(ngrams: np.ndarray, lengths: np.ndarray, orders: Orders, alphabet: list[Any], unit: str) -> NGramMap:
     """The map of n-grams from a model file, whose content is not trusted."""
     min_n, n, last = orders.min_n, orders.n, ngrams.shape[1]
     if len(ngrams) == 0 and len(lengths) == 0:  # of any width
         last = 1 if min_n == n else 2
-        return _rebuild((ngrams.ravel(), lengths, *orders.parts(1, last), len(alphabet)), alphabet, unit, orders)
+        return orders.map_of((ngrams.ravel(), lengths, *orders.parts(1, last), len(alphabet)), alphabet, unit)
     sound = last <= n and (last > min_n or min_n == n == last) and len(lengths) == (0 if min_n == n else len(ngrams))
     if sound:
         sound = ngrams.min() >= 0 and ngrams.max() < len(alphabet)
         sound = sound and (len(lengths) == 0 or (min_n <= lengths.min() and lengths.max() <= last))
     if not sound:
         raise InputError("the n-grams in the file do not fit its kernel")
-    return _rebuild((ngrams.ravel(), lengths, *orders.parts(min_n, last), len(alphabet)), alphabet, unit, orders)
-
-
-def _rebuild(parts: tuple[Any, ...], alphabet: list[Any], unit: str, orders: Orders) -> NGramMap:
-    return NGramMap(_core.NGramFeatures.from_grams(*parts), alphabet, unit, orders)
+    return orders.map_of((ngrams.ravel(), lengths, *orders.parts(min_n, last), len(alphabet)), alphabet, unit)

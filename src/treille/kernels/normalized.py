@@ -1,7 +1,5 @@
 """Normalised kernels: the cosine of any kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +8,12 @@ import numpy as np
 from treille.data import Batch
 from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, LocatingMap, MatrixRows, Occurrences
 from treille.features.abilities import having
+from treille.features.rows import inverse_norms
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, LinearOperator, changeable
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import NAME, Formatter, RescaledMap, WrappedKernel, within
+from treille.kernels.wrapped import RescaledMap, WrappedKernel
 
 
 class Normalized(WrappedKernel):
@@ -26,9 +25,6 @@ class Normalized(WrappedKernel):
     >>> NGram(1).normalized()(["ab", "", "aab"]).round(3).tolist()
     [[1.0, 0.0, 0.949], [0.0, 0.0, 0.0], [0.949, 0.0, 1.0]]
     """
-
-    def write(self, format: Formatter) -> str:
-        return f"{within(self.kernel, NAME, format)}.normalized()"
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         return NormalizedMap(features), rows.normalized()
@@ -63,12 +59,6 @@ class Normalized(WrappedKernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         # Not always 1: a zero vector stays zero.
         return (self.inside().diagonal(batch, n_jobs) > 0).astype(np.float64)
-
-
-def inverse_norms(diagonal: np.ndarray) -> np.ndarray:
-    """1 / sqrt(k(x, x)) of every example, 0 where k(x, x) is 0."""
-    norms = np.sqrt(diagonal)
-    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
 class NormalizedExpansion(Expansion):
@@ -107,10 +97,10 @@ class ScaledProduct(LinearOperator):
 class NormalizedMap(RescaledMap):
     """The features of another map, every row divided by its norm."""
 
-    def around(self, inner: FeatureMap) -> NormalizedMap:
+    def around(self, inner: FeatureMap) -> FeatureMap:
         return NormalizedMap(inner)
 
-    def change(self, rows: FeatureRows) -> FeatureRows:
+    def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         return rows.normalized()
 
     def occurrences(self, batch: Batch) -> Occurrences:

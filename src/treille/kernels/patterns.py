@@ -1,7 +1,5 @@
 """Kernels whose features are patterns of symbols, some with gaps or mismatches: a kernel defines them, the core finds them."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +11,12 @@ import numpy as np
 from treille import _core
 from treille.data import Lattices
 from treille.data.base import united
-from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, MergingMap, Rows, StringMap
-from treille.features.merging import alike, merged_ids, number_rows
+from treille.features import Families, FeatureMap, FeatureStrings, MergingMap, Rows, StringMap
+from treille.features.merging import Merged, alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_choice, effective_n_jobs
+from treille.io.parameters import check_choice, check_positive, effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, lattices_to_count
 from treille.kernels.sequences import (
     CountMap,
@@ -26,7 +25,6 @@ from treille.kernels.sequences import (
     Unit,
     alphabet_symbols,
     check_alphabet,
-    decay_factor,
     narrow,
     whole,
 )
@@ -38,6 +36,7 @@ class PatternKernel(SequenceKernel):
     """phi_z(x) is the sum over the occurrences in x of the pattern z of their weights, or a function of it, see `counts`."""
 
     counts: Counts = "raw"
+    any_symbol, between = "", ""  # in names of patterns: a position for any symbol, and what separates symbols
 
     @property
     def reads_lattices(self) -> bool:
@@ -45,14 +44,22 @@ class PatternKernel(SequenceKernel):
 
     def check(self) -> None:
         check_counts(self.counts)
+        self.family(self.declared() or [])
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
+        batch = super().batch(X, n_jobs)
+        symbols = self.declared()
+        if symbols is not None:
+            check_alphabet(batch, symbols, self.left_out())
+        return batch
 
     @abstractmethod
     def family(self, alphabet: list[Any]) -> Any:
         """The definition of the patterns over these symbols, for the core."""
 
-    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
+    def pattern_name(self, fitted: "PatternMap", cells: list[int]) -> str:
         """The readable name of a pattern. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
-        return fitted.joined(fitted.symbols(cells))
+        return fitted.joined(fitted.symbols(cells, self.any_symbol), self.between)
 
     def declared(self) -> list[Any] | None:
         """The alphabet, if it is a parameter."""
@@ -62,7 +69,7 @@ class PatternKernel(SequenceKernel):
         """Symbols that no window may contain."""
         return []
 
-    def fit_features(self, batch: Any, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Any, n_jobs: int | None = None) -> Fitted:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
         alphabet = self.declared()
@@ -89,7 +96,7 @@ class PatternKernel(SequenceKernel):
             raise InputError("the patterns in the file do not fit its kernel")
         return self.map_of((cells, lengths), alphabet, unit)
 
-    def map_of(self, parts: tuple[np.ndarray, np.ndarray], alphabet: list[Any], unit: str) -> PatternMap:
+    def map_of(self, parts: tuple[np.ndarray, np.ndarray], alphabet: list[Any], unit: str) -> FeatureMap:
         """The map of the patterns that are the rows of a matrix of cells, of which the first `lengths` are used where they vary."""
         cells, lengths = parts
         arrays = cells.ravel(), lengths, len(alphabet), check_counts(self.counts)
@@ -138,7 +145,7 @@ class PatternMap(CountMap, MergingMap, StringMap):
         lengths = self.features.lengths()
         return np.ascontiguousarray(cells), lengths[ids] if len(lengths) else lengths
 
-    def merge(self, other: FeatureMap) -> tuple[PatternMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(PatternMap, self, other, "kernel")
         unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
         alphabet, codes = united(self.alphabet, other.alphabet)
@@ -224,12 +231,10 @@ class Gappy(PatternKernel):
     unit: Unit = "char"
     counts: Counts = "raw"
 
-    def check(self) -> None:
-        super().check()
-        self.family([])
+    between = "-"
 
     def family(self, alphabet: list[Any]) -> _core.GappyPatterns:
-        n, decay = whole("n", self.n), decay_factor(self.decay)
+        n, decay = whole("n", self.n), check_positive("decay", self.decay)
         check_choice("count", self.count, "gaps", "span")
         if self.counts == "log" and decay < 1:
             raise InputError(
@@ -244,9 +249,6 @@ class Gappy(PatternKernel):
                 f" For gaps of any length use Subsequence({n}, {decay})"
             )
         return _core.GappyPatterns(n, gap, total, decay, decay**n if self.count == "span" else 1.0)
-
-    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
-        return fitted.joined(fitted.symbols(cells), "-")
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
         return are_patterns(cells, lengths, size, int(self.n), 0, 0)
@@ -285,10 +287,6 @@ class Mismatch(PatternKernel):
     unit: Unit = "char"
     counts: Counts = "raw"
 
-    def check(self) -> None:
-        super().check()
-        self.family(self.declared())
-
     def declared(self) -> list[Any]:
         if self.alphabet is None:
             raise InputError(
@@ -296,11 +294,6 @@ class Mismatch(PatternKernel):
                 " declare them, for example alphabet='ACGT'"
             )
         return alphabet_symbols("alphabet", self.alphabet, self.unit)
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
-        batch = super().batch(X, n_jobs)
-        check_alphabet(batch, self.declared())
-        return batch
 
     def family(self, alphabet: list[Any]) -> _core.MismatchPatterns:
         k, m, b = whole("k", self.k), whole("m", self.m, 0), len(alphabet)
@@ -341,6 +334,8 @@ class Wildcard(PatternKernel):
     [[1.75, 0.25], [0.25, 1.75]]
     """
 
+    any_symbol = "*"
+
     def __init__(self, k: int = 4, m: int = 1, decay: float = 1.0, unit: Unit = "char", counts: Counts = "raw"):
         self.k = k
         self.m = m
@@ -348,12 +343,8 @@ class Wildcard(PatternKernel):
         self.unit = unit
         self.counts = counts
 
-    def check(self) -> None:
-        super().check()
-        self.family([])
-
     def family(self, alphabet: list[Any]) -> _core.WildcardPatterns:
-        k, m, decay = whole("k", self.k), whole("m", self.m, 0), decay_factor(self.decay)
+        k, m, decay = whole("k", self.k), whole("m", self.m, 0), check_positive("decay", self.decay)
         if m >= k:
             raise InputError(
                 f"m is {m}, expected less than k, which is {k}: a pattern of wildcards only matches everything"
@@ -361,9 +352,6 @@ class Wildcard(PatternKernel):
         if sum(comb(k, j) for j in range(m + 1)) > MOST:
             raise InputError(f"k is {k} and m is {m}: more than {MOST:,} patterns per window; lower one of them")
         return _core.WildcardPatterns(k, m, decay)
-
-    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
-        return fitted.joined(fitted.symbols(cells, "*"))
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
         return are_patterns(cells, lengths, size, int(self.k), 0, int(self.m))

@@ -1,7 +1,5 @@
 """Explicit features of products and powers of kernels: all products of the features of the factors."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,7 +13,7 @@ from treille.data.base import available_memory, readable_size
 from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows, StoredRows
 from treille.features.abilities import having
 from treille.features.feature_map import check_id
-from treille.features.merging import alike, merged_ids, number_rows
+from treille.features.merging import Merged, alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -44,7 +42,7 @@ class ProductKernel(CompositeKernel):
     def exponent(self) -> int:
         """The degree of a power, 1 for a product."""
 
-    def map_type(self) -> type[ProductMap]:
+    def map_type(self) -> type["ProductMap"]:
         """The class of its fitted features."""
         return ProductMap
 
@@ -243,15 +241,13 @@ class ProductMap(ExplainingMap, MergingMap):
         self.products = products
 
     @classmethod
-    def of(cls, kernel: ProductKernel, maps: list[FeatureMap], tuples: np.ndarray) -> ProductMap:
+    def of(cls, kernel: ProductKernel, maps: list[FeatureMap], tuples: np.ndarray) -> "ProductMap":
         """The map with these features; tuples that occur again are left out."""
         flat = np.ascontiguousarray(tuples, np.int64).ravel()
         return cls(kernel, maps, _core.ProductFeatures.of(flat, tuples.shape[1]))
 
     @classmethod
-    def fit(
-        cls, kernel: ProductKernel, maps: list[FeatureMap], rows: list[FeatureRows], threads: int
-    ) -> tuple[ProductMap, Rows]:
+    def fit(cls, kernel: ProductKernel, maps: list[FeatureMap], rows: list[FeatureRows], threads: int) -> Fitted:
         """The map of all products in the examples with these rows, and the rows of the products."""
         plain, scale, sq_norms = _unscaled(rows, kernel.exponent())
         arrays = [_arrays(each, threads) for each in plain]
@@ -319,7 +315,7 @@ class ProductMap(ExplainingMap, MergingMap):
         # The factors of a power have no order: names do not depend on the numbering of features.
         return ", ".join(sorted(names) if self.degree > 1 else names)
 
-    def restrict(self, ids: np.ndarray) -> ProductMap:
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
         tuples = self.tuples[ids]
         used = [np.unique(tuples)] if self.degree > 1 else [np.unique(column) for column in tuples.T]
         used = [each.ids_for_norms(some) for each, some in zip(self.maps, used, strict=True)]
@@ -327,7 +323,7 @@ class ProductMap(ExplainingMap, MergingMap):
         columns = [np.searchsorted(some, c) for some, c in zip(used * self.degree, tuples.T, strict=True)]
         return self.of(self.kernel, maps, np.stack(columns, axis=1))
 
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(ProductMap, self, other, "kernel")
         each = [having(one, MergingMap).merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
         mine = self._renumbered(self.tuples, [ids for _, ids, _ in each])

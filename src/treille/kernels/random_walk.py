@@ -203,6 +203,7 @@ def _growth(batch: Graphs, arrays: Any, decay: float, threads: int) -> np.ndarra
     return np.where(np.isfinite(radii), radii, inf)
 
 
+@dataclass(eq=False, repr=False)
 class RandomWalk(GraphKernel):
     """Common walks of all lengths: k(x, y) = sum over n of mu_n W_n(x, y).
 
@@ -238,19 +239,11 @@ class RandomWalk(GraphKernel):
     [[5.8, 6.8], [6.8, 9.2]]
     """
 
-    def __init__(
-        self,
-        decay: float = 0.1,
-        series: Literal["exponential", "geometric"] = "exponential",
-        labels: Labels = "all",
-        steps: int | None = None,
-        start: Literal["matching", "all"] = "matching",
-    ):
-        self.decay = decay
-        self.series = series
-        self.labels = labels
-        self.steps = steps
-        self.start = start
+    decay: float = 0.1
+    series: Literal["exponential", "geometric"] = "exponential"
+    labels: Labels = "all"
+    steps: int | None = None
+    start: Literal["matching", "all"] = "matching"
 
     def check(self) -> None:
         check_positive("decay", self.decay)
@@ -261,7 +254,6 @@ class RandomWalk(GraphKernel):
             check_whole("steps", self.steps, 0)
 
     def _sums(self) -> WalkSums:
-        self.check()
         last = None if self.steps is None else int(self.steps)
         return WalkSums(self.series, float(self.decay), 0, last, self.labels, self.start == "all")
 

@@ -1,7 +1,5 @@
 """Rational kernels: any similarity that a weighted transducer can describe."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -16,17 +14,17 @@ from treille.features import (
     Contributions,
     ExplainingMap,
     FeatureMap,
-    FeatureRows,
     FeatureStrings,
     MergingMap,
     Rows,
     StringMap,
 )
-from treille.features.merging import Records, alike, different, merge_records
+from treille.features.merging import Merged, Records, alike, different, merge_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
 from treille.io.parameters import check_flag, effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.sequences import SequenceKernel, SequenceMap, Sequences
 
 SYMMETRIC = 1e-9  # relative to the largest value
@@ -60,14 +58,12 @@ class Rational(SequenceKernel):
     [[8.0, 6.0], [6.0, 6.0]]
     """
 
+    reads_lattices = True
+
     def __init__(self, T: Fst, factored: bool = True, unit: str | Callable[[str], Iterable[str]] = "char"):
         self.T = T
         self.factored = factored
         self.unit = unit
-
-    @property
-    def reads_lattices(self) -> bool:
-        return True
 
     @property
     def has_features(self) -> bool:
@@ -94,7 +90,7 @@ class Rational(SequenceKernel):
         name = "T has a cycle that reads nothing and writes symbols: T o T^-1"
         return _kept(self.T, "_times_inverse", lambda: _without_cycles(self.T @ ~self.T, name))
 
-    def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> Fitted:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
         self.check()
@@ -115,14 +111,13 @@ class Rational(SequenceKernel):
             raise InputError("the strings in the file do not fit its kernel")
         return self.map_of((labels, offsets), stored.unit(spec))
 
-    def map_of(self, parts: Iterable[np.ndarray], unit: str) -> RationalMap:
+    def map_of(self, parts: Iterable[np.ndarray], unit: str) -> FeatureMap:
         """The map of output strings: their labels, and where those of each begin."""
         return RationalMap(_core.RationalFeatures.from_strings(*parts), self, unit)
 
     def gram(self, left: Sequences, right: Sequences | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
             return super().gram(left, right, n_jobs)
-        self.check()
         K = self._values(left, left if right is None else right, n_jobs)
         if right is None:
             _check_symmetric(K, K.T)
@@ -134,7 +129,6 @@ class Rational(SequenceKernel):
     def diagonal(self, batch: Sequences, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
             return super().diagonal(batch, n_jobs)
-        self.check()
         return call_core(_core.rational_diagonal, self._pair_machine(), *self._sides(batch, batch, n_jobs))
 
     def _values(self, left: Sequences, right: Sequences, n_jobs: int | None) -> np.ndarray:
@@ -185,7 +179,7 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
         labels = self.features.string(id)
         return self.joined(_name(self.kernel.T.output_symbols, label) for label in labels) if labels else EPSILON
 
-    def merge(self, other: FeatureMap) -> tuple[RationalMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(RationalMap, self, other)
         if self.kernel.T != other.kernel.T:
             raise different("T", repr(self.kernel.T), repr(other.kernel.T))

@@ -71,10 +71,8 @@ def refuse_other_kinds(data: Any, kind: type[Batch]) -> None:
     """Raises an `InputError` for data of another kind, which names the kernels that read it."""
     other = other_kind(data, kind)
     if other is not None:
-        declared = {
-            name: cls.reads for name, cls in known("kernels").items()
-        }  # by a property, if it depends on parameters
-        readers = [name for name, reads in declared.items() if isinstance(reads, Reads) and other in reads.kinds]
+        declared = ((name, cls.reads) for name, cls in known("kernels").items())  # a property if parameters matter
+        readers = [name for name, reads in declared if isinstance(reads, Reads) and other in reads.kinds]
         others = f"; {', '.join(readers)} read {other.title}" if readers else ""
         default = other.default_kernels(data)[0][0] if other.parts else ""
         hint = f": the default kernel for {other.title} is {default}{others}" if default else ""

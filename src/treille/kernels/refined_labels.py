@@ -1,7 +1,5 @@
 """Refined labels of graphs: their names, and other kernels on graphs that have them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -10,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data import Batch, Graphs
-from treille.features import Contributions, FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences
+from treille.features import Contributions, FeatureMap, LocatingMap, Occurrences
 from treille.features.abilities import having
 from treille.features.merging import alike
 from treille.io.errors import InputError
@@ -72,14 +70,11 @@ class LabelNames:
         parts = sorted(_bytes(edge) + each.digest for edge, each in zip(edges, around, strict=True))
         digest, root, rounds = _hash(b"\0".join([before.digest, *parts])), before.root, before.rounds + 1
         name = None
-        if (
-            before.name is not None
-            and sum(LONGEST if each.name is None else len(each.name) for each in around) < LONGEST
-        ):
+        length = sum(LONGEST if each.name is None else len(each.name) for each in around)
+        if before.name is not None and length < LONGEST:
             inside = ",".join(sorted(f"{edge}{each.name}" for edge, each in zip(edges, around, strict=True)))
-            name = (
-                f"{root}({inside})" if around or rounds == 1 else f"{root}()^{rounds}"
-            )  # without arcs no round changes it
+            # Without arcs no round changes it.
+            name = f"{root}({inside})" if around or rounds == 1 else f"{root}()^{rounds}"
         return _Described(root, rounds, digest, name if name is not None and len(name) <= LONGEST else None)
 
 
@@ -105,6 +100,17 @@ class Rounds(Additive):
     def batch(self, X: Any, n_jobs: int | None = None) -> Any:
         return self.base.batch(X, n_jobs)
 
+    def map_of(self, maps: list[FeatureMap]) -> AdditiveMap:
+        return RoundsMap(self, maps)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> AdditiveMap:
+        features = super().load_features(spec, arrays)
+        names = {name for each in features.maps if isinstance(each, GraphFeatureMap) for name in each.alphabet}
+        most = self.refined.features.n_patterns
+        if not all(name.isascii() and name.isdigit() and len(name) < 11 and int(name) < most for name in names):
+            raise InputError("the features in the file are of other labels than its refined labels")
+        return features
+
     def terms(self) -> list[tuple[str, Kernel]]:
         return [(f"{place}: ", self.base) for place in range(self.refined.kernel.h + 1)]
 
@@ -115,26 +121,10 @@ class Rounds(Additive):
         return [batch.relabelled(codes.astype(np.int32), list(map(str, numbers.tolist()))) for numbers, codes in each]
 
 
-class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
+class RoundsMap(AdditiveMap, NodeLabelledMap):
     """The features of a kernel on the graphs with the labels of each round."""
 
-    def __init__(self, rounds: Any):
-        self.rounds: AdditiveMap = rounds
-        self.kernel: Any = self.rounds.kernel
-
-    def check(self) -> None:
-        """Refuses features of labels that are not refined labels."""
-        n_patterns = self.kernel.refined.features.n_patterns
-        names = {name for each in self.rounds.maps if isinstance(each, GraphFeatureMap) for name in each.alphabet}
-        if not all(name.isascii() and name.isdigit() and len(name) < 11 and int(name) < n_patterns for name in names):
-            raise InputError("the features in the file are of other labels than its refined labels")
-
-    @property
-    def n_features(self) -> int:
-        return self.rounds.n_features
-
-    def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
-        return self.rounds.transform(batch, n_jobs)
+    kernel: Any
 
     def name(self, id: int) -> str:
         return self._named.name(id)
@@ -153,52 +143,45 @@ class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
                 found.quotes = False
             return found
 
-        return AdditiveMap(self.kernel, [named(each) for each in self.rounds.maps])
+        return AdditiveMap(self.kernel, [named(each) for each in self.maps])
 
-    def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
-        return self.rounds.ids_for_norms(ids)
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        return change(self)
 
-    def problem_counts(self) -> set[int]:
-        return self.rounds.problem_counts()
-
-    def restrict(self, ids: np.ndarray) -> RoundsMap:
-        return RoundsMap(self.rounds.restrict(ids))
-
-    def merge(self, other: FeatureMap) -> tuple[RoundsMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> tuple[AdditiveMap, np.ndarray, np.ndarray]:
         other = alike(RoundsMap, self, other)
         refined, _, ids = self.kernel.refined.merge(other.kernel.refined)
         before, after = (each.parts()[2] for each in (other.kernel.refined, refined))  # patterns of features
         names = dict(zip(map(str, before.tolist()), map(str, after[ids].tolist()), strict=True))
-        renamed = [
-            relabelled(each, lambda alphabet: [names[label] for label in alphabet]) for each in other.rounds.maps
-        ]
-        both, mine, theirs = self.rounds.merge(AdditiveMap(other.kernel, renamed))
-        assert isinstance(both, AdditiveMap)
-        return RoundsMap(AdditiveMap(Rounds(self.kernel.base, refined), both.maps)), mine, theirs
+        renamed = [relabelled(each, lambda alphabet: [names[label] for label in alphabet]) for each in other.maps]
+        both, mine, theirs = super().merge(RoundsMap(other.kernel, renamed))
+        return RoundsMap(Rounds(self.kernel.base, refined), both.maps), mine, theirs
 
     def occurrences(self, batch: Any) -> Occurrences:
-        each = zip(self.rounds.maps, self.kernel.batches(batch), strict=True)
+        each = zip(self.maps, self.kernel.batches(batch), strict=True)
         return Occurrences.concatenated(
-            [having(own, LocatingMap).occurrences(labelled) for own, labelled in each], self.rounds.cuts[:-1].tolist()
+            [having(own, LocatingMap).occurrences(labelled) for own, labelled in each], self.cuts[:-1].tolist()
         )
 
-    def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        # The graphs of every round have the nodes and edges of these.
-        found = self.rounds.contributions(batch, weights, n_jobs)
-        values = np.zeros((int(batch.part_offsets[-1]), weights.shape[1]))
-        for _, own in found.shares.values():
-            values += own
-        return Contributions.of(batch, values).plus(found.base)
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+        find = super().contributor(weights)
 
-    def relabelled(self, rename: Callable[[Any], Any]) -> RoundsMap:
+        def joined(batch: Any, n_jobs: int | None) -> Contributions:
+            # The graphs of every round have the nodes and edges of these.
+            found = find(batch, n_jobs)
+            values = np.zeros((int(batch.part_offsets[-1]), weights.shape[1]))
+            for _, own in found.shares.values():
+                values += own
+            return Contributions.of(batch, values).plus(found.base)
+
+        return joined
+
+    def relabelled(self, rename: Callable[[Any], Any]) -> FeatureMap:
         refined = self.kernel.refined.relabelled(rename)
-        return RoundsMap(AdditiveMap(Rounds(self.kernel.base, refined), self.rounds.maps))
-
-    def n_factors(self, ids: np.ndarray) -> np.ndarray:
-        return self.rounds.n_factors(ids)
+        return RoundsMap(Rounds(self.kernel.base, refined), self.maps)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        states = {"refined": self.kernel.refined.state(), "rounds": self.rounds.state()}
+        states = {"refined": self.kernel.refined.state(), "rounds": super().state()}
         arrays = {f"{name}.{key}": array for name, (_, own) in states.items() for key, array in own.items()}
         return {name: spec for name, (spec, _) in states.items()}, arrays
 

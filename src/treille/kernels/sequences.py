@@ -1,7 +1,5 @@
 """The common base of kernels of sequences: reading examples, aligning the symbols of two batches, checking parameters."""
 
-from __future__ import annotations
-
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +14,7 @@ from treille.features import Contributions, ExplainingMap, Rows
 from treille.features.feature_map import CoreMap
 from treille.features.merging import different
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.io.parameters import check_whole, effective_n_jobs
 from treille.io.units import TextUnit, canonical
 from treille.kernels.base import Kernel
 from treille.kernels.counts import Counts, lattices_to_count
@@ -49,27 +47,25 @@ class SequenceKernel(Kernel):
         return False
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
-        batch = self._batch(X, n_jobs)
-        if TextUnit.of(batch.unit).stops_at_borders and not self.stops_at_borders:
-            raise InputError(f"{self!r} does not stop at the borders of words: use NGram, or unit='char' or 'word'")
-        return batch
-
-    def _batch(self, X: Any, n_jobs: int | None) -> Sequences:
         if Lattices.recognises(X) and not isinstance(X, Lattices):
             X = Lattices(X, n_jobs=n_jobs)
         if isinstance(X, Lattices) and not self.reads_lattices:
             raise InputError(f"{self!r} reads sequences, found lattices: use NGram, Gappy or Rational, or X.best()")
         if isinstance(X, Texts):
-            return X.part(self.unit)
-        if not isinstance(X, (Strings, Lattices)):
+            batch: Sequences = X.part(self.unit)
+        elif isinstance(X, (Strings, Lattices)):
+            batch = X
+            named = isinstance(canonical(self.unit), str) and TextUnit.of(X.unit).splits_texts
+            if named and X.unit != canonical(self.unit):
+                raise InputError(
+                    f"the batch is split into units of {X.unit!r}, but the kernel has unit={self.unit!r}: use the same unit"
+                )
+        else:
             refuse_other_kinds(X, Strings)
-            return Strings(X, self.unit, n_jobs)
-        named = isinstance(canonical(self.unit), str) and TextUnit.of(X.unit).splits_texts
-        if named and X.unit != canonical(self.unit):
-            raise InputError(
-                f"the batch is split into units of {X.unit!r}, but the kernel has unit={self.unit!r}: use the same unit"
-            )
-        return X
+            batch = Strings(X, self.unit, n_jobs)
+        if TextUnit.of(batch.unit).stops_at_borders and not self.stops_at_borders:
+            raise InputError(f"{self!r} does not stop at the borders of words: use NGram, or unit='char' or 'word'")
+        return batch
 
 
 class SequenceMap(CoreMap):
@@ -98,7 +94,7 @@ class SequenceMap(CoreMap):
             )
         return align(batch.alphabet, self._codes)
 
-    def merged_unit(self, other: SequenceMap, has_symbols: bool, other_has: bool) -> str:
+    def merged_unit(self, other: "SequenceMap", has_symbols: bool, other_has: bool) -> str:
         """The unit of both maps. That of a map without symbols does not count: a part may have none."""
         if has_symbols and other_has and self.unit != other.unit:
             raise different("unit", repr(self.unit), repr(other.unit))
@@ -161,12 +157,6 @@ def narrow(cells: np.ndarray, size: int) -> np.ndarray:
 def whole(name: str, value: Any, least: int = 1) -> int:
     """A number of symbols, which the core stores in 31 bits, or an InputError."""
     return check_whole(name, value, least, bits=31)
-
-
-def decay_factor(value: Any) -> float:
-    """A positive number, or an InputError."""
-    check_positive("decay", value)
-    return float(value)
 
 
 def alphabet_symbols(name: str, value: Any, unit: Any) -> list[Any]:

@@ -1,5 +1,6 @@
 """Shortest paths between the nodes of graphs."""
 
+from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal
 
@@ -45,6 +46,7 @@ class ShortestPathMap(GraphPatternMap):
         return 2 * np.arange(len(first) + 1), np.column_stack([first, second]).astype(np.int64).ravel()
 
 
+@dataclass(eq=False, repr=False)
 class ShortestPath(GraphPatternKernel):
     """Common shortest paths: k(x, y) = sum over s = (label, length, label) of count_x(s) count_y(s).
 
@@ -83,21 +85,10 @@ class ShortestPath(GraphPatternKernel):
     core = _core.ShortestPathFeatures
     map = ShortestPathMap
 
-    def __init__(
-        self,
-        labels: Literal["nodes", "none"] = "nodes",
-        max_length: float | None = None,
-        use_weights: bool = False,
-        counts: Counts = "raw",
-    ):
-        self.labels = labels
-        self.max_length = max_length
-        self.use_weights = use_weights
-        self.counts = counts
-
-    @property
-    def counted_labels(self) -> Literal["nodes", "none"]:
-        return self.labels
+    labels: Literal["nodes", "none"] = "nodes"
+    max_length: float | None = None
+    use_weights: bool = False
+    counts: Counts = "raw"
 
     def check(self) -> None:
         check_counts(self.counts)

@@ -1,7 +1,6 @@
 """Subpaths: labels from an ancestor down to a descendant."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,20 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
-from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
-from treille.features.feature_map import CoreMap, DependentFeaturesError
+from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
+from treille.features.feature_map import DependentFeaturesError
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
+from treille.kernels.base import Fitted
 from treille.kernels.counts import Counts, check_counts, check_raw
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
-from treille.kernels.tree_kernels import TreeKernel
+from treille.kernels.tree_kernels import TreeKernel, TreeMap
 
 ENTRY = 40  # bytes per entry while rows are built
 
 
+@dataclass(eq=False, repr=False)
 class Subpath(SuffixTreeKernel, TreeKernel):
     """Common downward paths: k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p), |p| <= max_length.
 
@@ -51,13 +52,10 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     [[2.125, 2.0], [2.0, 3.5]]
     """
 
-    def __init__(
-        self, decay: float = 0.5, max_length: int | None = None, index: str = "arrays", counts: Counts = "raw"
-    ):
-        self.decay = decay
-        self.max_length = max_length
-        self.index = index
-        self.counts = counts
+    decay: float = 0.5
+    max_length: int | None = None
+    index: str = "arrays"
+    counts: Counts = "raw"
 
     def check(self) -> None:
         check_positive("decay", self.decay)
@@ -89,7 +87,6 @@ class Subpath(SuffixTreeKernel, TreeKernel):
 
     def path_weights(self, *batches: Trees) -> np.ndarray:
         """W(0) = 0, W(1), ...: the cumulative sums of decay^length, up to the length from which they do not change."""
-        self.check()
         most = max((int(np.diff(batch.offsets).max(initial=0)) for batch in batches), default=0)
         return self.path_weights_to(most)
 
@@ -101,9 +98,10 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             sums = np.cumsum(np.concatenate([[0.0], weights[1:]]))
         return sums[: 1 + np.count_nonzero(sums[1:] > sums[:-1])]
 
-    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Trees, n_jobs: int | None = None) -> Fitted:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
+        self.check()
         parts = len(batch.alphabet), self.path_weights(batch), check_counts(self.counts)
         features = _core.SubpathFeatures.fit(batch.arrays, *parts)
         needed, available = ENTRY * features.most_entries, available_memory()
@@ -127,7 +125,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             raise InputError("the paths in the file do not fit its kernel")
         return self.map_of(parts, alphabet)
 
-    def map_of(self, parts: Any, alphabet: list[str]) -> SubpathMap:
+    def map_of(self, parts: Any, alphabet: list[str]) -> FeatureMap:
         """The map of the edges that these arrays hold, see `PARTS`."""
         weights, counts = self.path_weights_to(int(parts[3].max(initial=0))), check_counts(self.counts)
         return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, self)
@@ -167,17 +165,8 @@ class Subpath(SuffixTreeKernel, TreeKernel):
 PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start", "feature")
 
 
-class SubpathMap(CoreMap, ExplainingMap):
+class SubpathMap(TreeMap, ExplainingMap):
     """Edges of the suffix tree and their ids. A name with parentheses stands for all paths on the edge: ``(S/)NP/NN`` is two."""
-
-    def __init__(self, features: _core.SubpathFeatures, alphabet: list[str], kernel: Subpath):
-        self.features = features
-        self.alphabet = alphabet
-        self.kernel = kernel
-
-    @property
-    def names(self) -> tuple[Any, ...]:
-        return (self.alphabet,)
 
     def parts(self, ids: np.ndarray | None = None) -> Any:
         return (self if ids is None else self.restrict(ids)).features.parts()
@@ -199,7 +188,7 @@ class SubpathMap(CoreMap, ExplainingMap):
         more = len(labels) - shortest
         return f"({'/'.join(labels[:more])}/)" * (more > 0) + "/".join(labels[more:])
 
-    def restrict(self, ids: np.ndarray) -> SubpathMap:
+    def restrict(self, ids: np.ndarray) -> "SubpathMap":
         return SubpathMap(self.features.restrict(np.asarray(ids, np.int64)), self.alphabet, self.kernel)
 
     def refusal(self, ability: Any) -> InputError:

@@ -6,8 +6,8 @@ from treille import _core
 from treille.data import Strings
 from treille.data.base import align
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
-from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
+from treille.io.parameters import check_positive, effective_n_jobs
+from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, whole
 
 
 class Subsequence(SequenceKernel):
@@ -42,12 +42,11 @@ class Subsequence(SequenceKernel):
         self.unit = unit
 
     def check(self) -> None:
-        decay_factor(self.decay)
+        check_positive("decay", self.decay)
         if whole("n", self.n) > 64:
             raise InputError(f"n is {self.n!r}, expected at most 64")
 
     def gram(self, left: Strings, right: Strings | None = None, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         n, decay, threads = int(self.n), float(self.decay), effective_n_jobs(n_jobs)
         if right is None:
             values = _core.subsequence_own_gram(left.symbols, left.offsets, n, decay, threads)
@@ -58,12 +57,10 @@ class Subsequence(SequenceKernel):
         return values.reshape(len(left), len(right))
 
     def diagonal(self, batch: Strings, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         n, decay, threads = int(self.n), float(self.decay), effective_n_jobs(n_jobs)
         return _core.subsequence_diagonal(batch.symbols, batch.offsets, n, decay, threads)
 
     def _shares(self, batch: Strings, support: Strings, coefficients: np.ndarray, threads: int) -> np.ndarray:
-        self.check()
         check_units_agree(batch, support)
         symbols = align(batch.alphabet, support.alphabet)[batch.symbols]
         right = support.symbols, support.offsets, int(self.n), float(self.decay)

@@ -11,10 +11,10 @@ from treille.data import Batch, Strings
 from treille.data.base import align, readable_size
 from treille.features import Contributions
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
+from treille.io.parameters import check_positive, effective_n_jobs
 from treille.kernels.base import Kernel, LinearOperator
 from treille.kernels.expansion import Expansion, KernelExpansion, expand
-from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
+from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, whole
 
 
 class SuffixTreeKernel(Kernel):
@@ -130,14 +130,13 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
     unit: Unit = "char"
 
     def check(self) -> None:
-        decay_factor(self.decay)
+        check_positive("decay", self.decay)
         whole("min_length", self.min_length)
         if self.max_length is not None and whole("max_length", self.max_length) < self.min_length:
             raise InputError(f"max_length is {self.max_length}, less than min_length, which is {self.min_length}")
 
     def _weights(self, *batches: Strings | None) -> tuple[int, np.ndarray]:
         """The shortest length, and the cumulative weights of lengths 0, 1, ..."""
-        self.check()
         most = longest(*batches) if self.max_length is None else min(longest(*batches), int(self.max_length))
         with np.errstate(over="ignore"):
             weights = float(self.decay) ** np.arange(most + 1)

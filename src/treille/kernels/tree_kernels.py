@@ -9,6 +9,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Trees
+from treille.features.feature_map import CoreMap
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_flag, check_positive, effective_n_jobs
 from treille.kernels.base import Kernel, check_finite
@@ -21,6 +22,19 @@ class TreeKernel(Kernel):
     """A kernel of trees."""
 
     reads = Reads((Trees,))
+
+
+class TreeMap(CoreMap):
+    """Features of trees that an object of the core holds."""
+
+    def __init__(self, features: Any, alphabet: list[str], kernel: Any):
+        self.features = features
+        self.alphabet = alphabet
+        self.kernel = kernel
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        return (self.alphabet,)
 
 
 class MatchedNodes(TreeKernel):
@@ -38,7 +52,6 @@ class MatchedNodes(TreeKernel):
         return trees.derived(self.index, lambda: self.index(trees.arrays))
 
     def gram(self, left: Trees, right: Trees | None = None, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         threads, whole = effective_n_jobs(n_jobs), left if right is None else right
         index = self.index_of(whole)
         arrays = left.arrays if right is None else left.arrays_over(whole.alphabet)
@@ -46,7 +59,6 @@ class MatchedNodes(TreeKernel):
         return check_finite(self, K)
 
     def _shares(self, batch: Trees, support: Trees, coefficients: np.ndarray, threads: int) -> np.ndarray:
-        self.check()
         values = np.zeros((len(batch.labels), coefficients.shape[1]))
         for start, stop in _blocks(support, int(np.diff(batch.offsets).max(initial=1))):
             some = support if stop - start == len(support) else support[start:stop]
@@ -55,7 +67,6 @@ class MatchedNodes(TreeKernel):
         return check_finite(self, values)
 
     def diagonal(self, batch: Trees, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         return batch.derived((repr(self), "diagonal"), lambda: self._diagonal(batch, n_jobs))
 
     def _diagonal(self, batch: Trees, n_jobs: int | None) -> np.ndarray:

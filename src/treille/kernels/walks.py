@@ -7,12 +7,12 @@ import numpy as np
 from treille import _core
 from treille.data import Graphs
 from treille.data.graphs import CoreArrays, Labels
-from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows
+from treille.features import Contributions, ExplainingMap, FeatureMap
 from treille.features.merging import Records, merge_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_whole, effective_n_jobs
-from treille.kernels.base import check_finite
+from treille.kernels.base import Fitted, check_finite
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import KnownFeatures
 from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, by_part
@@ -110,10 +110,6 @@ class Walks(GraphPatternKernel):
     def prefers_features(self, batch: Graphs, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.counts != "raw" or self._most_sequences(batch, n_jobs) <= MANY
 
-    @property
-    def counted_labels(self) -> Labels:
-        return self.labels
-
     def options(self, directed: bool, edge_labelled: bool) -> tuple[int, int, _core.Counts]:
         return self._first, int(self.k), check_counts(self.counts)
 
@@ -121,8 +117,7 @@ class Walks(GraphPatternKernel):
         if self.counts != "raw" and len(batch.weights):
             raise InputError(f"counts={self.counts!r} needs graphs without weights of edges: use counts='raw'")
 
-    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        self.check()
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> Fitted:
         self.check_batch(batch)
         most = self._most_sequences(batch, n_jobs)
         if most > TOO_MANY:
@@ -135,7 +130,7 @@ class Walks(GraphPatternKernel):
     def fit_core(self, arrays: CoreArrays, options: tuple[Any, ...], threads: int) -> Any:
         return self.core.fit(arrays, *options)
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> WalkMap:
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         alphabet, edge_alphabet = stored.names(spec), stored.names(spec, "edge_alphabet")
         steps = stored.array(arrays, "steps", np.int32)
         parts = steps.reshape(-1, 3) if len(steps) % 3 == 0 else np.full((1, 3), -1)
@@ -145,18 +140,16 @@ class Walks(GraphPatternKernel):
         sequences, directed = stored.array(arrays, "sequences", np.int32), stored.value(spec, "directed", bool)
         return self.map_of((steps, sequences), *self._counted(alphabet, edge_alphabet), directed)
 
-    def map_of(self, parts: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool) -> WalkMap:
+    def map_of(self, parts: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool) -> FeatureMap:
         features = self.core.from_parts(*parts, *self.options(directed, bool(edge_alphabet)))
         return WalkMap(self, features, alphabet, edge_alphabet, directed)
 
     def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         if self.prefers_features(left, n_jobs):
             return super().gram(left, right, n_jobs)
         return check_finite(self, self._sums().gram(left, right, effective_n_jobs(n_jobs)))
 
     def diagonal(self, batch: Graphs, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         if self.prefers_features(batch, n_jobs):
             return super().diagonal(batch, n_jobs)
         return check_finite(self, self._sums().diagonal(batch, effective_n_jobs(n_jobs)))

@@ -1,7 +1,5 @@
 """Kernels whose features have weights: by document frequency, by the labels, or given by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from numbers import Real
@@ -70,6 +68,8 @@ class Weighted(WrappedKernel):
     [[4.0, 8.0], [8.0, 16.0]]
     """
 
+    needs_features = True
+
     def __init__(self, kernel: Any, weights: str | Mapping[str, float] = "idf", missing: float = 1.0):
         super().__init__(kernel)
         self.weights = weights
@@ -111,10 +111,6 @@ class Weighted(WrappedKernel):
             )
 
     @property
-    def needs_features(self) -> bool:
-        return True
-
-    @property
     def needs_labels(self) -> bool:
         return (isinstance(self.weights, str) and self.weights == "nb") or self.kernel.needs_labels
 
@@ -122,7 +118,7 @@ class Weighted(WrappedKernel):
         self._refuse_learned()
         super().check_parts()
 
-    def around(self, kernel: Kernel, prefix: str = "") -> Weighted:
+    def around(self, kernel: Kernel, prefix: str = "") -> "Weighted":
         """The same weights on the features of another kernel, whose names are those in the mapping without `prefix`."""
         weights = self.weights
         if prefix and isinstance(weights, Mapping):
@@ -141,7 +137,6 @@ class Weighted(WrappedKernel):
         return next(fitted) if self.weights == "learned" else super().compose(fitted, context, n_jobs)
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
-        self.check()
         weights, unseen = self._fitted_weights(features, rows, context, effective_n_jobs(n_jobs))
         fitted = WeightedMap(features, weights, unseen)
         return fitted, fitted.change(rows, effective_n_jobs(n_jobs))
@@ -207,9 +202,6 @@ class WeightedMap(WrappedMap):
 
     def around(self, inner: FeatureMap) -> FeatureMap:
         return WeightedMap(inner, self.weights, self.unseen)
-
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
-        return self.change(self.inner.transform(batch, n_jobs), effective_n_jobs(n_jobs))
 
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         weighable = having(rows, WeighableRows)

@@ -1,7 +1,5 @@
 """Weisfeiler-Lehman: labels of nodes, refined by those of their neighbours round by round."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +9,7 @@ from treille import _core
 from treille.data import Batch, Graphs
 from treille.data.base import available_memory
 from treille.data.graphs import Labels
-from treille.features import FeatureMap, FeatureRows
+from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_whole
@@ -20,7 +18,7 @@ from treille.kernels.base import Fitted, Kernel
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures
 from treille.kernels.graph_features import GraphPatternKernel, GraphPatternMap, edges_of_arcs
-from treille.kernels.refined_labels import LabelNames, Rounds, RoundsMap
+from treille.kernels.refined_labels import LabelNames, Rounds
 
 
 class WeisfeilerLehmanMap(GraphPatternMap):
@@ -113,10 +111,6 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
             self.base.batch(batch, n_jobs)  # which refuses graphs if it is a kernel of other data
         return batch
 
-    @property
-    def counted_labels(self) -> Labels:
-        return self.labels
-
     def options(self, directed: bool, edge_labelled: bool) -> tuple[Any, ...]:
         return _core.Refinements(int(self.h), edge_labelled), check_counts(self.counts)
 
@@ -127,14 +121,12 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     def prefers_features(self, batch: Graphs, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.base is None or self.base.prefers_features(batch, n_jobs)
 
-    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        self.check()
+    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> Fitted:
         if self.base is None:
             return super().fit_features(batch, n_jobs)
         if self.needs_features:
             return FitContext().fit(self, batch, n_jobs)
-        features, rows = Rounds(self.base, self.refined(batch, n_jobs)).fit_features(batch, n_jobs)
-        return RoundsMap(features), rows
+        return Rounds(self.base, self.refined(batch, n_jobs)).fit_features(batch, n_jobs)
 
     def leaf_kernels(self, batch: Graphs) -> list[tuple[Kernel, Batch]]:
         if self.base is None or not self.needs_features:
@@ -145,26 +137,20 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
         if self.base is None or not self.needs_features:
             return next(fitted)
-        features, rows = Rounds(self.base, next(fitted)[0]).compose(fitted, context, n_jobs)
-        return RoundsMap(features), rows
+        return Rounds(self.base, next(fitted)[0]).compose(fitted, context, n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if self.base is None:
             return super().load_features(spec, arrays)
         refined = self._plain().load_features(stored.value(spec, "refined", dict), part_of(arrays, "refined"))
-        rounds = Rounds(self.base, refined)
-        features = RoundsMap(rounds.load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds")))
-        features.check()
-        return features
+        return Rounds(self.base, refined).load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds"))
 
     def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         if self.base is None:
             return super().gram(left, right, n_jobs)
         return Rounds(self.base, self.refined(left if right is None else right, n_jobs)).gram(left, right, n_jobs)
 
     def diagonal(self, batch: Graphs, n_jobs: int | None = None) -> np.ndarray:
-        self.check()
         if self.base is None:
             return super().diagonal(batch, n_jobs)
         return Rounds(self.base, self.refined(batch, n_jobs)).diagonal(batch, n_jobs)
@@ -173,5 +159,5 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
         """The refined labels of a batch."""
         return self._plain().fit_features(batch, n_jobs)[0]
 
-    def _plain(self) -> WeisfeilerLehman:
+    def _plain(self) -> "WeisfeilerLehman":
         return WeisfeilerLehman(self.h, labels=self.labels)

@@ -18,8 +18,9 @@ from treille.features import (
     StringMap,
 )
 from treille.features.abilities import having
-from treille.features.merging import alike
+from treille.features.merging import Merged, alike
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 from treille.kernels.reading import Reads
@@ -53,6 +54,10 @@ class WrappedKernel(Expression, CompositeKernel):
 
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
+
+    def write(self, format: Formatter) -> str:
+        # By default a call of a method, such as k.normalized().
+        return f"{within(self.kernel, NAME, format)}.{type(self).__name__.lower()}()"
 
     def set_params(self, **params: Any) -> Any:
         """Sets parameters of this kernel, or of the kernel inside: ``n`` is ``kernel__n`` where this one has no ``n``."""
@@ -113,7 +118,7 @@ class WrappedMap(LocatingMap):
         """The same change applied to another map."""
 
     @abstractmethod
-    def change(self, rows: FeatureRows) -> FeatureRows:
+    def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         """The changed rows."""
 
     @property
@@ -121,7 +126,7 @@ class WrappedMap(LocatingMap):
         return self.inner.n_features
 
     def transform(self, batch: Any, n_jobs: int | None = None) -> FeatureRows:
-        return self.change(self.inner.transform(batch, n_jobs))
+        return self.change(self.inner.transform(batch, n_jobs), effective_n_jobs(n_jobs))
 
     def name(self, id: int) -> str:
         return self.inner.name(id)
@@ -166,7 +171,7 @@ class RescaledMap(WrappedMap, MergingMap, StringMap):
     def families(self) -> tuple[Families | None, ...]:
         return self.inner.families()
 
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def merge(self, other: FeatureMap) -> Merged:
         other = alike(type(self), self, other, *(name for name in vars(self) if name != "inner"))
         merged, mine, theirs = having(self.inner, MergingMap).merge(other.inner)
         return self.around(merged), mine, theirs

@@ -1,4 +1,4 @@
-"""Gapped k-mers: k fixed positions in a window, any symbols at the others."""
+"""Patterns in windows whose kernel matrix needs no features: gapped k-mers, and n-grams at the same positions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from treille import _core
 from treille.data import Lattices, Strings
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_flag, effective_n_jobs
-from treille.kernels.counts import Counts
+from treille.kernels.counts import Counts, check_counts
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
-from treille.kernels.sequences import Sequences, Unit, alphabet_symbols, check_alphabet, joint_codes, whole
+from treille.kernels.sequences import Unit, alphabet_symbols, joint_codes, whole
 
 MOST = 100_000  # choices of positions
 BUCKETS = 1 << 20  # of one choice of positions
@@ -70,8 +70,10 @@ class GappedKmer(PatternKernel):
     unit: Unit = "char"
     counts: Counts = "raw"
 
+    any_symbol = "."
+
     def check(self) -> None:
-        super().check()
+        check_counts(self.counts)
         length, k = whole("length", self.length), whole("k", self.k)
         if k > length:
             raise InputError(f"k is {k}, more than length, which is {length}: k positions are chosen among `length`")
@@ -98,8 +100,7 @@ class GappedKmer(PatternKernel):
             )
         if not self.has_features and length > 255:
             raise InputError(f"length is {length}, expected at most 255 with a filter or max_mismatches")
-        if self.reverse_complement:
-            self._complement(symbols or [])
+        self._complement(symbols or [])
 
     def declared(self) -> list[Any] | None:
         if self.alphabet is not None:
@@ -109,13 +110,6 @@ class GappedKmer(PatternKernel):
     def left_out(self) -> list[Any]:
         return [] if isinstance(self.skip, str) and not self.skip else alphabet_symbols("skip", self.skip, self.unit)
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Sequences:
-        batch = super().batch(X, n_jobs)
-        symbols = self.declared()
-        if symbols is not None:
-            check_alphabet(batch, symbols, self.left_out())
-        return batch
-
     @property
     def has_features(self) -> bool:
         bounded = self.max_mismatches is not None and self.max_mismatches < self.length - self.k
@@ -123,8 +117,7 @@ class GappedKmer(PatternKernel):
 
     def family(self, alphabet: list[Any]) -> _core.GappedKmerPatterns:
         self.check()
-        complement = self._complement(alphabet) if self.reverse_complement else []
-        return _core.GappedKmerPatterns(int(self.length), int(self.k), complement)
+        return _core.GappedKmerPatterns(int(self.length), int(self.k), self._complement(alphabet))
 
     def gram(self, left: Strings, right: Strings | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.counts != "raw" or isinstance(left, Lattices) or isinstance(right, Lattices):
@@ -132,7 +125,7 @@ class GappedKmer(PatternKernel):
         symbols, one, other = joint_codes(left, right, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
         if not self.has_features:
-            complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
+            complement = np.array(self._complement(symbols), np.int32)
             K = _core.mismatch_gram(int(self.length), self.mismatch_values(), complement, one, other, threads)
         elif len(symbols) ** int(self.k) <= BUCKETS and max(len(left), len(right or ())) < 2**24:
             K = _core.gapped_kmer_gram(family, len(symbols), one, other, threads)
@@ -146,7 +139,7 @@ class GappedKmer(PatternKernel):
         symbols, one, _ = joint_codes(batch, None, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
         if not self.has_features:
-            complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
+            complement = np.array(self._complement(symbols), np.int32)
             return _core.mismatch_diagonal(int(self.length), self.mismatch_values(), complement, one, threads)
         if len(symbols) ** int(self.k) <= BUCKETS:
             return _core.gapped_kmer_diagonal(family, len(symbols), one, threads)
@@ -174,15 +167,14 @@ class GappedKmer(PatternKernel):
         bound = length if self.max_mismatches is None else int(self.max_mismatches)
         return np.array([value if m <= bound else 0.0 for m, value in enumerate(values)])
 
-    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
-        return fitted.joined(fitted.symbols(cells, "."))
-
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
         free = int(self.length) - int(self.k)
         return are_patterns(cells, lengths, size, int(self.length), free, free)
 
     def _complement(self, alphabet: list[Any]) -> list[int]:
-        """The number of each symbol's complement."""
+        """The number of each symbol's complement; none unless sequences count with their reverse complements."""
+        if not self.reverse_complement:
+            return []
         names = [chr(s) if isinstance(s, int) else s for s in alphabet]
         number = {name: code for code, name in enumerate(names)}
         for name in names:
@@ -214,3 +206,67 @@ def _autocorrelation(c: list[int], length: int, b: int) -> list[int]:
                     total += ways * comb(length - m, r) * (b - 1) ** r * c[m - p + r] * c[m - q + r]
         out.append(total)
     return out
+
+
+class WeightedDegree(PatternKernel):
+    """N-grams up to d at the same positions: k(x, y) = sum over n <= d of beta_n * (number of positions with the same n-gram).
+
+    beta_n = 2 (d - n + 1) / (d (d + 1)). With `shift`, n-grams at positions that differ by s <= shift count as well, with weight
+    1 / (2 (s + 1)) in each direction. A value costs (2 shift + 1) |x|. Without shift the explicit features are pairs
+    (position, n-gram).
+
+    Parameters
+    ----------
+    d : int
+        Length of the longest n-gram.
+    shift : int
+        Maximum distance of positions.
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
+        How texts are split into symbols, see `treille.Strings`.
+
+    Examples
+    --------
+    >>> from treille.kernels import WeightedDegree
+    >>> WeightedDegree(2)(["ACGT", "ACCT", "CGTA"]).round(3).tolist()
+    [[3.667, 2.333, 0.0], [2.333, 3.667, 0.0], [0.0, 0.0, 3.667]]
+    >>> WeightedDegree(2, shift=1)(["ACGT"], ["CGTA"]).round(3).tolist()
+    [[0.667]]
+    """
+
+    reads_lattices = False
+
+    def __init__(self, d: int = 5, shift: int = 0, unit: Unit = "char"):
+        self.d = d
+        self.shift = shift
+        self.unit = unit
+
+    def check(self) -> None:
+        super().check()
+        whole("shift", self.shift, 0)
+
+    @property
+    def has_features(self) -> bool:
+        return self.shift == 0
+
+    def family(self, alphabet: list[Any]) -> _core.PlacedPatterns:
+        return _core.PlacedPatterns(whole("d", self.d))
+
+    def gram(self, left: Strings, right: Strings | None = None, n_jobs: int | None = None) -> np.ndarray:
+        _, one, other = joint_codes(left, right)
+        K = _core.weighted_degree_gram(int(self.d), int(self.shift), one, other, effective_n_jobs(n_jobs))
+        return K.reshape(len(left), len(left if right is None else right))
+
+    def diagonal(self, batch: Strings, n_jobs: int | None = None) -> np.ndarray:
+        one = joint_codes(batch, None)[1]
+        return _core.weighted_degree_diagonal(int(self.d), int(self.shift), one, effective_n_jobs(n_jobs))
+
+    def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
+        return f"{fitted.joined(fitted.symbols(cells[1:]))} at {cells[0]}"
+
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        if cells.shape[1] != int(self.d) + 1 or len(lengths) != len(cells) or cells.min(initial=0) < 0:
+            return False
+        used = np.arange(1, cells.shape[1]) < lengths[:, None]
+        symbols = cells[:, 1:]
+        inside = (symbols <= size).all() and ((symbols > 0) == used).all()
+        return bool(inside and (lengths >= 2).all() and (lengths <= cells.shape[1]).all())
