@@ -62,8 +62,8 @@ class Centered(WrappedKernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         features = self.kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
         mean = stored.array(arrays, "mean", np.float64)
-        kept = stored.indices(arrays, "kept", len(mean), kind=np.int64) if "kept" in arrays else None
-        if mean.shape != (features.n_features,) or (kept is not None and (np.diff(kept) <= 0).any()):
+        kept = stored.array(arrays, "kept", np.int64) if "kept" in arrays else None
+        if mean.shape != (features.n_features,) or (kept is not None and not _rise_below(kept, len(mean))):
             raise InputError("the means in the file do not fit its features")
         return CenteredMap(features, mean, kept)
 
@@ -144,3 +144,7 @@ class CenteredMap(ExplainingMap):
         if self.kept is not None and len(self.kept) < len(self.mean):
             own["kept"] = self.kept
         return {"features": spec}, own
+
+
+def _rise_below(ids: np.ndarray, n: int) -> bool:
+    return bool((np.diff(ids) > 0).all() and (len(ids) == 0 or (ids[0] >= 0 and ids[-1] < n)))
