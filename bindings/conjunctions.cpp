@@ -88,7 +88,7 @@ void bind_features(nb::module_& m) {
           "rows",
           [](const Features& self, In<std::int64_t> indptr, In<std::uint32_t> items, In<double> values, int threads) {
             const ItemRows rows = item_rows(indptr, items, self.patterns().n_items());
-            return give_entries(unlocked([&] { return self.rows(rows, view(values), threads); }));
+            return give(unlocked([&] { return self.rows(rows, view(values), threads); }));
           },
           "indptr"_a, "items"_a, "values"_a, "threads"_a, "Rows: indptr, entries, code_bits and codebook. values[k]: of k items.")
       .def(
@@ -96,7 +96,7 @@ void bind_features(nb::module_& m) {
           [](const Features& self, In<std::int64_t> indptr, In<std::uint32_t> items, In<double> numbers, double coef0, In<double> values,
              int threads) {
             const ItemRows rows = item_rows(indptr, items, self.patterns().n_items());
-            return give_entries(unlocked([&] { return self.real_rows(rows, view(numbers), coef0, view(values), threads); }));
+            return give(unlocked([&] { return self.real_rows(rows, view(numbers), coef0, view(values), threads); }));
           },
           "indptr"_a, "items"_a, "numbers"_a, "coef0"_a, "values"_a, "threads"_a,
           "Rows of examples whose items have numbers other than 1: products with binary rows are those of the polynomial kernel.")
@@ -205,7 +205,7 @@ void bind_conjunctions(nb::module_& m) {
       .def_prop_ro("n_shared", [](const CellsIn& self) { return self.cells.n_shared(); })
       .def_prop_ro("n_patterns", [](const CellsIn& self) { return self.cells.n_patterns(); })
       .def(
-          "take_rows", [](CellsIn& self) { return give_entries(self.cells.take_rows()); },
+          "take_rows", [](CellsIn& self) { return give(self.cells.take_rows()); },
           "indptr, entries, code_bits and codebook of the rows by cell; only once.")
       .def(
           "squares", [](const CellsIn& self, In<double> c) { return give(self.cells.squares(view(c))); }, "c"_a,

@@ -9,6 +9,7 @@
 #include "features/gram_index.hpp"
 #include "features/number_records.hpp"
 #include "features/products.hpp"
+#include "native.hpp"
 #include "rows.hpp"
 
 using namespace nb::literals;
@@ -108,7 +109,7 @@ void bind_features(nb::module_& m) {
       "weigh_columns",
       [](const CodedIn& rows, In<double> weights, int threads) {
         if (weights.size() != rows.n_features) throw std::length_error("expected a weight for each column");
-        return give_entries(unlocked_rows(rows, [&](const auto& data) { return weigh_columns(data, view(weights), threads); }));
+        return give(unlocked_rows(rows, [&](const auto& data) { return weigh_columns(data, view(weights), threads); }));
       },
       "rows"_a, "weights"_a, "threads"_a,
       "indptr, entries, code_bits and codebook of the rows with column j multiplied by weights[j]; columns of weight 0 are left out.");
@@ -138,22 +139,12 @@ void bind_features(nb::module_& m) {
   };
   m.def("to_csr", csr, "rows"_a, "threads"_a, "Column ids and values of the entries.");
 
-  m.def(
-      "code_rows",
-      [](In<std::int64_t> indptr, In<std::int32_t> columns, In<double> values, In<std::uint32_t> ids, std::size_t n_ids, int threads) {
-        return give_entries(unlocked([&] { return from_csr(view(indptr), view(columns), view(values), view(ids), n_ids, threads); }));
-      },
-      "indptr"_a, "columns"_a, "values"_a, "ids"_a, "n_ids"_a, "threads"_a,
-      "indptr, entries, code_bits and codebook of a CSR matrix, column j as feature ids[j]; left out where that is 2^32 - 1.");
+  m.def("code_rows", native(&from_csr), "indptr"_a, "columns"_a, "values"_a, "ids"_a, "n_ids"_a, "threads"_a,
+        "indptr, entries, code_bits and codebook of a CSR matrix, column j as feature ids[j]; left out where that is 2^32 - 1.");
 
-  m.def(
-      "number_records",
-      [](In<std::int32_t> cells, In<std::int64_t> starts, std::size_t own) {
-        return give(unlocked([&] { return number_records(view(cells), view(starts), own); }));
-      },
-      "cells"_a, "starts"_a, "own"_a,
-      "Numbers of records, the same for equal ones, in the order in which they are first met; cells after the first `own` of a record "
-      "are numbers of records before it, or -1.");
+  m.def("number_records", native(&number_records), "cells"_a, "starts"_a, "own"_a,
+        "Numbers of records, the same for equal ones, in the order in which they are first met; cells after the first `own` of a record "
+        "are numbers of records before it, or -1.");
 
   nb::class_<GramIndex>(m, "GramIndex", "For each feature of coded rows, who holds it: for inner products of many rows.")
       .def_static(

@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include "arrays.hpp"
+#include "native.hpp"
 #include "trees/forest.hpp"
 
 namespace treille {
@@ -12,5 +12,11 @@ namespace treille {
 using ForestIn = std::tuple<In<std::int32_t>, In<std::int32_t>, In<std::int64_t>>;
 
 inline Forest read(const ForestIn& forest) { return {view(std::get<0>(forest)), view(std::get<1>(forest)), view(std::get<2>(forest))}; }
+
+template <>
+struct FromPython<Forest> {
+  using Given = ForestIn;
+  static Forest read(const Given& given) { return treille::read(given); }
+};
 
 }  // namespace treille

@@ -12,6 +12,7 @@
 #include "graphs/neighbourhoods.hpp"
 #include "graphs/refinements.hpp"
 #include "graphs/shortest_paths.hpp"
+#include "native.hpp"
 #include "rows.hpp"
 
 using namespace nb::literals;
@@ -30,35 +31,12 @@ nb::class_<GraphFeatures<P>> bind_kind(nb::module_& m, const char* name) {
             return give_fit([&](RowsWithNorms& rows) { return Features::fit(read(graphs), kind, counts, threads, rows); });
           },
           "graphs"_a, "kind"_a, "counts"_a, "threads"_a)
-      .def_static(
-          "from_parts",
-          [](In<std::int32_t> cells, In<std::int64_t> starts, In<std::int32_t> ids, std::int32_t n_labels, std::int32_t n_edge_labels,
-             const P& kind, Counts counts) {
-            return unlocked(
-                [&] { return Features::from_parts(view(cells), view(starts), view(ids), n_labels, n_edge_labels, kind, counts); });
-          },
-          "cells"_a, "starts"_a, "features"_a, "n_labels"_a, "n_edge_labels"_a, "kind"_a, "counts"_a)
-      .def(
-          "parts",
-          [](const Features& self, In<std::int64_t> ids) {
-            const auto parts = unlocked([&] { return self.parts(view(ids)); });
-            return std::tuple(give(parts.cells), give(parts.starts), give(parts.features));
-          },
-          "ids"_a, "What `from_parts` builds the features `ids` from.")
-      .def(
-          "transform",
-          [](const Features& self, const GraphsIn& graphs, int threads) {
-            return give_rows(unlocked([&] { return self.transform(read(graphs), threads); }));
-          },
-          "graphs"_a, "threads"_a)
-      .def(
-          "merge",
-          [](const Features& self, const Features& other, In<std::int32_t> labels, In<std::int32_t> edge_labels) {
-            auto [both, theirs] = unlocked([&] { return self.merge(other, view(labels), view(edge_labels)); });
-            return std::tuple(std::move(both), give(theirs));
-          },
-          "other"_a, "labels"_a, "edge_labels"_a,
-          "The features of both, where the codes of labels of `other` become those given; and the ids of the features of `other`.")
+      .def_static("from_parts", native(&Features::from_parts), "cells"_a, "starts"_a, "features"_a, "n_labels"_a, "n_edge_labels"_a,
+                  "kind"_a, "counts"_a)
+      .def("parts", native(&Features::parts), "ids"_a, "What `from_parts` builds the features `ids` from.")
+      .def("transform", native(&Features::transform), "graphs"_a, "threads"_a)
+      .def("merge", native(&Features::merge), "other"_a, "labels"_a, "edge_labels"_a,
+           "The features of both, where the codes of labels of `other` become those given; and the ids of the features of `other`.")
       .def(
           "occurrences",
           [](const Features& self, const GraphsIn& graphs) {

@@ -3,8 +3,8 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include "arrays.hpp"
 #include "graphs/graphs.hpp"
+#include "native.hpp"
 
 namespace treille {
 
@@ -15,5 +15,11 @@ inline Graphs read(const GraphsIn& graphs) {
   return {view(std::get<0>(graphs)), view(std::get<1>(graphs)), view(std::get<2>(graphs)),
           view(std::get<3>(graphs)), view(std::get<4>(graphs)), view(std::get<5>(graphs))};
 }
+
+template <>
+struct FromPython<Graphs> {
+  using Given = GraphsIn;
+  static Graphs read(const Given& given) { return treille::read(given); }
+};
 
 }  // namespace treille

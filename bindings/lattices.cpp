@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "automata/rational.hpp"
 #include "lattices.hpp"
+#include "native.hpp"
 #include "rows.hpp"
 
 using namespace nb::literals;
@@ -21,7 +22,7 @@ namespace {
 using ArraysOut =
     std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::int32_t>, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<double>>;
 
-ArraysOut give_lattices(const LatticeArrays& x) {
+ArraysOut give(const LatticeArrays& x) {
   return {give(x.states), give(x.arcs), give(x.sources), give(x.symbols), give(x.targets), give(x.weights), give(x.finals)};
 }
 
@@ -36,17 +37,11 @@ void bind_lattices(nb::module_& m) {
       "build_lattices",
       [](const LatticesIn& raw, In<std::int32_t> starts, In<std::uint8_t> costs, bool normalize, int threads) {
         auto built = unlocked([&] { return build_lattices({raw.view(), view(starts), view(costs)}, normalize, threads); });
-        return std::tuple(give_lattices(built.lattices), give(built.log_totals), built.cyclic, built.cycle);
+        return std::tuple(give(built.lattices), give(built.log_totals), built.cyclic, built.cycle);
       },
       "raw"_a, "starts"_a, "costs"_a, "normalize"_a, "threads"_a,
       "Arrays, logs of totals, the first machine with a cycle or -1, and the arcs of one cycle.");
-  m.def(
-      "best_paths",
-      [](const LatticesIn& data, int threads) {
-        auto [arcs, offsets] = unlocked([&] { return best_paths(data.view(), threads); });
-        return std::tuple(give(arcs), give(offsets));
-      },
-      "data"_a, "threads"_a);
+  m.def("best_paths", native(&best_paths), "data"_a, "threads"_a);
   m.def(
       "n_best_paths",
       [](const LatticesIn& data, std::size_t i, std::size_t n) {
@@ -54,16 +49,8 @@ void bind_lattices(nb::module_& m) {
         return std::tuple(give(list.arcs), give(list.offsets), give(list.weights));
       },
       "data"_a, "i"_a, "n"_a);
-  m.def(
-      "pruned_weights",
-      [](const LatticesIn& data, double least, int threads) {
-        return give(unlocked([&] { return pruned_weights(data.view(), least, threads); }));
-      },
-      "data"_a, "least"_a, "threads"_a);
-  m.def(
-      "without_epsilon",
-      [](const LatticesIn& data, int threads) { return give_lattices(unlocked([&] { return without_epsilon(data.view(), threads); })); },
-      "data"_a, "threads"_a);
+  m.def("pruned_weights", native(&pruned_weights), "data"_a, "least"_a, "threads"_a);
+  m.def("without_epsilon", native(&without_epsilon), "data"_a, "threads"_a);
 
   m.def(
       "epsilon_cycle",
@@ -82,16 +69,8 @@ void bind_lattices(nb::module_& m) {
             return give_fit([&](RowsWithNorms& rows) { return RationalFeatures::fit(machine, data.view(), view(recode), threads, rows); });
           },
           "machine"_a, "data"_a, "recode"_a, "threads"_a)
-      .def_static(
-          "from_strings",
-          [](In<std::int32_t> labels, In<std::int64_t> offsets) { return RationalFeatures::from_strings(view(labels), view(offsets)); },
-          "labels"_a, "offsets"_a)
-      .def(
-          "transform",
-          [](const RationalFeatures& self, const Machine& machine, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            return give_rows(unlocked([&] { return self.transform(machine, data.view(), view(recode), threads); }));
-          },
-          "machine"_a, "data"_a, "recode"_a, "threads"_a)
+      .def_static("from_strings", native(&RationalFeatures::from_strings), "labels"_a, "offsets"_a)
+      .def("transform", native(&RationalFeatures::transform), "machine"_a, "data"_a, "recode"_a, "threads"_a)
       .def(
           "contributions",
           [](const RationalFeatures& self, const Machine& machine, const LatticesIn& data, In<std::int32_t> recode, Matrix weights,
@@ -109,10 +88,7 @@ void bind_lattices(nb::module_& m) {
           "What each arc adds to functions of the rows, and what none does, by lattice.")
       .def("__len__", &RationalFeatures::size)
       .def("string", &RationalFeatures::string, "id"_a)
-      .def("strings", [](const RationalFeatures& self) {
-        const auto [labels, offsets] = self.strings();
-        return std::tuple(give(labels), give(offsets));
-      });
+      .def("strings", native(&RationalFeatures::strings));
 
   const auto bind_values = [&m](const char* name, auto* values) {
     m.def(

@@ -1,8 +1,8 @@
 #pragma once
 // Lattices from Python to the core.
 
-#include "arrays.hpp"
 #include "automata/lattices.hpp"
+#include "native.hpp"
 
 namespace treille {
 
@@ -18,6 +18,12 @@ struct LatticesIn {
     return {treille::view(states),  treille::view(arcs),    treille::view(sources), treille::view(symbols),
             treille::view(targets), treille::view(weights), treille::view(finals)};
   }
+};
+
+template <>
+struct FromPython<Lattices> {
+  using Given = LatticesIn;
+  static Lattices read(const Given& given) { return given.view(); }
 };
 
 }  // namespace treille

@@ -103,7 +103,7 @@ void bind_parts(nb::module_& m) {
       "renumber_rows",
       [](const CodedIn& rows, In<std::int64_t> ids, std::size_t n_features, int threads) {
         if (ids.size() != rows.n_features) throw std::length_error("expected an id for each feature");
-        return give_entries(unlocked_rows(rows, [&](const auto& data) { return renumbered(data, view(ids), n_features, threads); }));
+        return give(unlocked_rows(rows, [&](const auto& data) { return renumbered(data, view(ids), n_features, threads); }));
       },
       "rows"_a, "ids"_a, "n_features"_a, "threads"_a,
       "indptr, entries, code_bits and codebook of the rows with column z as column ids[z] of n_features, left out where that is -1.");

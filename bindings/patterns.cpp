@@ -9,6 +9,7 @@
 #include "arrays.hpp"
 #include "contributions.hpp"
 #include "lattices.hpp"
+#include "native.hpp"
 #include "rows.hpp"
 #include "text/pattern_features.hpp"
 #include "text/pattern_gram.hpp"
@@ -23,11 +24,18 @@ namespace {
 // A batch as a matrix routine reads it: symbols, offsets, and the code of each symbol.
 using BatchIn = std::tuple<In<std::int32_t>, In<std::int64_t>, In<std::int32_t>>;
 
-Recoded recoded(const BatchIn& batch) { return {{view(std::get<0>(batch)), view(std::get<1>(batch))}, view(std::get<2>(batch))}; }
-
-std::optional<Recoded> recoded(const std::optional<BatchIn>& batch) { return batch ? std::optional(recoded(*batch)) : std::nullopt; }
-
 }  // namespace
+
+template <>
+struct FromPython<Recoded> {
+  using Given = BatchIn;
+  static Recoded read(const Given& batch) { return {{view(std::get<0>(batch)), view(std::get<1>(batch))}, view(std::get<2>(batch))}; }
+};
+template <>
+struct FromPython<std::optional<Recoded>> {
+  using Given = std::optional<BatchIn>;
+  static std::optional<Recoded> read(const Given& batch) { return batch ? std::optional(FromPython<Recoded>::read(*batch)) : std::nullopt; }
+};
 
 void bind_patterns(nb::module_& m) {
   nb::class_<GappyPatterns>(m, "GappyPatterns")
@@ -57,24 +65,17 @@ void bind_patterns(nb::module_& m) {
             });
           },
           "family"_a, "data"_a, "recode"_a, "alphabet_size"_a, "counts"_a, "threads"_a)
-      .def_static(
-          "from_patterns",
-          [](const PatternFamily& family, In<std::int32_t> cells, In<std::int32_t> lengths, std::int32_t alphabet_size, Counts counts) {
-            return unlocked([&] { return PatternFeatures::from_patterns(family, view(cells), view(lengths), alphabet_size, counts); });
-          },
-          "family"_a, "cells"_a, "lengths"_a, "alphabet_size"_a, "counts"_a)
+      .def_static("from_patterns", native(&PatternFeatures::from_patterns), "family"_a, "cells"_a, "lengths"_a, "alphabet_size"_a,
+                  "counts"_a)
       .def(
           "transform",
           [](const PatternFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
-            return give_rows(unlocked([&] { return self.transform({view(symbols), view(offsets)}, view(recode), threads); }));
+            return give(unlocked([&] { return self.transform({view(symbols), view(offsets)}, view(recode), threads); }));
           },
           "symbols"_a, "offsets"_a, "recode"_a, "threads"_a)
-      .def(
-          "transform_lattices",
-          [](const PatternFeatures& self, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            return give_rows(unlocked([&] { return self.transform(data.view(), view(recode), threads); }));
-          },
-          "data"_a, "recode"_a, "threads"_a)
+      .def("transform_lattices",
+           native(nb::overload_cast<const Lattices&, std::span<const std::int32_t>, int>(&PatternFeatures::transform, nb::const_)),
+           "data"_a, "recode"_a, "threads"_a)
       .def("contributions", &contributions_of_symbols<PatternFeatures>, "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a,
            "What each symbol adds to functions of the rows.")
       .def("contributions_of_arcs", &contributions_of_arcs<PatternFeatures>, "data"_a, "recode"_a, "weights"_a, "threads"_a,
@@ -90,47 +91,15 @@ void bind_patterns(nb::module_& m) {
       .def("__len__", &PatternFeatures::size)
       .def_prop_ro("width", &PatternFeatures::width)
       .def("pattern", &PatternFeatures::pattern, "id"_a)
-      .def("patterns", [](const PatternFeatures& self) { return give(self.patterns()); })
-      .def("lengths", [](const PatternFeatures& self) { return give(self.lengths()); });
+      .def("patterns", native(&PatternFeatures::patterns))
+      .def("lengths", native(&PatternFeatures::lengths));
 
-  m.def(
-      "gapped_kmer_gram",
-      [](const GappedKmerPatterns& family, std::int32_t base, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
-        return give(unlocked([&] { return gapped_kmer_gram(family, base, recoded(left), recoded(right), threads); }));
-      },
-      "family"_a, "base"_a, "left"_a, "right"_a.none(), "threads"_a);
-  m.def(
-      "gapped_kmer_diagonal",
-      [](const GappedKmerPatterns& family, std::int32_t base, const BatchIn& batch, int threads) {
-        return give(unlocked([&] { return gapped_kmer_diagonal(family, base, recoded(batch), threads); }));
-      },
-      "family"_a, "base"_a, "batch"_a, "threads"_a);
-  m.def(
-      "mismatch_gram",
-      [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& left, const std::optional<BatchIn>& right,
-         int threads) {
-        return give(
-            unlocked([&] { return mismatch_gram(length, view(weights), view(complement), recoded(left), recoded(right), threads); }));
-      },
-      "length"_a, "weights"_a, "complement"_a, "left"_a, "right"_a.none(), "threads"_a);
-  m.def(
-      "mismatch_diagonal",
-      [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& batch, int threads) {
-        return give(unlocked([&] { return mismatch_diagonal(length, view(weights), view(complement), recoded(batch), threads); }));
-      },
-      "length"_a, "weights"_a, "complement"_a, "batch"_a, "threads"_a);
-  m.def(
-      "weighted_degree_gram",
-      [](int d, int shift, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
-        return give(unlocked([&] { return weighted_degree_gram(d, shift, recoded(left), recoded(right), threads); }));
-      },
-      "d"_a, "shift"_a, "left"_a, "right"_a.none(), "threads"_a);
-  m.def(
-      "weighted_degree_diagonal",
-      [](int d, int shift, const BatchIn& batch, int threads) {
-        return give(unlocked([&] { return weighted_degree_diagonal(d, shift, recoded(batch), threads); }));
-      },
-      "d"_a, "shift"_a, "batch"_a, "threads"_a);
+  m.def("gapped_kmer_gram", native(&gapped_kmer_gram), "family"_a, "base"_a, "left"_a, "right"_a.none(), "threads"_a);
+  m.def("gapped_kmer_diagonal", native(&gapped_kmer_diagonal), "family"_a, "base"_a, "batch"_a, "threads"_a);
+  m.def("mismatch_gram", native(&mismatch_gram), "length"_a, "weights"_a, "complement"_a, "left"_a, "right"_a.none(), "threads"_a);
+  m.def("mismatch_diagonal", native(&mismatch_diagonal), "length"_a, "weights"_a, "complement"_a, "batch"_a, "threads"_a);
+  m.def("weighted_degree_gram", native(&weighted_degree_gram), "d"_a, "shift"_a, "left"_a, "right"_a.none(), "threads"_a);
+  m.def("weighted_degree_diagonal", native(&weighted_degree_diagonal), "d"_a, "shift"_a, "batch"_a, "threads"_a);
 
   m.def(
       "subsequence_gram",

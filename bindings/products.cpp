@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "features/product_features.hpp"
+#include "native.hpp"
 #include "rows.hpp"
 
 using namespace nb::literals;
@@ -31,7 +32,7 @@ void bind_products(nb::module_& m) {
           [](const FactorsIn& factors, std::size_t degree, int threads) {
             CodedEntries rows;
             auto features = unlocked([&] { return ProductFeatures::fit(read_factors(factors, degree), threads, rows); });
-            return std::tuple(std::move(features), give_entries(std::move(rows)));
+            return std::tuple(std::move(features), give(std::move(rows)));
           },
           "factors"_a, "degree"_a, "threads"_a,
           "The products in examples, and their rows: indptr, entries, code_bits and codebook. A factor is given as CSR arrays with rising "
@@ -43,7 +44,7 @@ void bind_products(nb::module_& m) {
       .def(
           "transform",
           [](const ProductFeatures& self, const FactorsIn& factors, std::size_t degree, int threads) {
-            return give_entries(unlocked([&] { return self.transform(read_factors(factors, degree), threads); }));
+            return give(unlocked([&] { return self.transform(read_factors(factors, degree), threads); }));
           },
           "factors"_a, "degree"_a, "threads"_a, "Rows of other examples: indptr, entries, code_bits and codebook.")
       .def(
@@ -65,9 +66,7 @@ void bind_products(nb::module_& m) {
             return give(std::move(out));
           },
           "ids"_a, "The ids of the factors of these features, one after another.")
-      .def(
-          "tuples", [](const ProductFeatures& self, int threads) { return give(unlocked([&] { return self.tuples(threads); })); },
-          "threads"_a, "The ids of the factors of all features, one after another.");
+      .def("tuples", native(&ProductFeatures::tuples), "threads"_a, "The ids of the factors of all features, one after another.");
   m.def(
       "estimate_products",
       [](const FactorsIn& factors, std::size_t degree, int threads) {

@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "graphs.hpp"
 #include "graphs/walk_features.hpp"
+#include "native.hpp"
 #include "rows.hpp"
 
 using namespace nb::literals;
@@ -33,9 +34,7 @@ void bind_random_walk(nb::module_& m) {
       .def(
           "__init__", [](WalkIndex* self, const GraphsIn& graphs) { unlocked([&] { new (self) WalkIndex(read(graphs)); }); }, "graphs"_a)
       .def("__len__", [](const WalkIndex& self) { return self.graphs().size(); })
-      .def(
-          "prepare", [](const WalkIndex& self, const GraphsIn& left) { return unlocked([&] { return self.other(read(left)); }); }, "left"_a,
-          "Other graphs, for `gram`.")
+      .def("prepare", native(&WalkIndex::other), "left"_a, "Other graphs, for `gram`.")
       .def(
           "graphs", [](const WalkIndex& self) -> const WalkGraphs& { return self.graphs(); }, nb::rv_policy::reference_internal)
       .def(
@@ -69,12 +68,7 @@ void bind_random_walk(nb::module_& m) {
           "decay"_a, "directed"_a, "threads"_a, "A bound on the spectral radius of the product of each graph with itself.");
   nb::class_<WalkGraphs>(m, "WalkGraphs").def("__len__", &WalkGraphs::size);
 
-  m.def(
-      "plain_radii",
-      [](const GraphsIn& graphs, double decay, bool directed, int threads) {
-        return give(unlocked([&] { return plain_radii(read(graphs), decay, directed, threads); }));
-      },
-      "graphs"_a, "decay"_a, "directed"_a, "threads"_a, "The same without labels.");
+  m.def("plain_radii", native(&plain_radii), "graphs"_a, "decay"_a, "directed"_a, "threads"_a, "The same without labels.");
   m.def(
       "walk_moments",
       [](const GraphsIn& graphs, std::size_t n_terms, double scale, int threads) {
@@ -98,25 +92,15 @@ void bind_random_walk(nb::module_& m) {
             return give_fit([&](RowsWithNorms& rows) { return WalkFeatures::fit(read(graphs), min_k, k, counts, rows); });
           },
           "graphs"_a, "min_k"_a, "k"_a, "counts"_a)
-      .def_static(
-          "from_parts",
-          [](In<std::int32_t> steps, In<std::int32_t> sequences, int min_k, int k, Counts counts) {
-            return unlocked([&] { return WalkFeatures::from_parts(view(steps), view(sequences), min_k, k, counts); });
-          },
-          "steps"_a, "sequences"_a, "min_k"_a, "k"_a, "counts"_a)
+      .def_static("from_parts", native(&WalkFeatures::from_parts), "steps"_a, "sequences"_a, "min_k"_a, "k"_a, "counts"_a)
       .def(
           "parts",
           [](const WalkFeatures& self, In<std::int64_t> ids) {
-            const auto parts = self.parts(view(ids));
-            return std::tuple(give(parts.steps), give(parts.sequences));
+            const auto parts = unlocked([&] { return self.parts(view(ids)); });
+            return std::tuple(give(parts.cells), give(parts.features));
           },
           "ids"_a, "What `from_parts` builds the features `ids` from.")
-      .def(
-          "transform",
-          [](const WalkFeatures& self, const GraphsIn& graphs, int threads) {
-            return give_rows(unlocked([&] { return self.transform(read(graphs), threads); }));
-          },
-          "graphs"_a, "threads"_a)
+      .def("transform", native(&WalkFeatures::transform), "graphs"_a, "threads"_a)
       .def(
           "contributions",
           [](const WalkFeatures& self, const GraphsIn& graphs, Matrix weights) {

@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "features/coded_rows.hpp"
 #include "features/compaction.hpp"
+#include "features/interned_features.hpp"
 
 namespace treille {
 
@@ -57,21 +58,21 @@ using EntriesOut = std::tuple<Out<std::int64_t>, Words, int, Out<double>>;
 // the same, and squared norms
 using RowsOut = std::tuple<Out<std::int64_t>, Words, int, Out<double>, Out<double>>;
 
-inline EntriesOut give_entries(CodedEntries&& e) {
+inline EntriesOut give(CodedEntries&& e) {
   Words words = std::visit([](auto& entries) { return Words(give(std::move(entries))); }, e.entries);
   return {give(std::move(e.indptr)), std::move(words), e.code_bits, give(std::move(e.codebook))};
 }
 
-inline RowsOut give_rows(RowsWithNorms&& rows) {
-  return std::tuple_cat(give_entries(std::move(rows.entries)), std::tuple(give(rows.sq_norms)));
-}
+inline RowsOut give(RowsWithNorms&& rows) { return std::tuple_cat(give(std::move(rows.entries)), std::tuple(give(rows.sq_norms))); }
+
+inline auto give(InternedFeatures::Parts&& parts) { return std::tuple(give(parts.cells), give(parts.starts), give(parts.features)); }
 
 // Features that fit(rows) computes with the GIL released, and the rows of the examples they were fitted on.
 template <class Fit>
 auto give_fit(Fit&& fit) {
   RowsWithNorms rows;
   auto features = unlocked([&] { return fit(rows); });
-  return std::tuple(std::move(features), give_rows(std::move(rows)));
+  return std::tuple(std::move(features), give(std::move(rows)));
 }
 
 }  // namespace treille

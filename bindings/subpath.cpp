@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "forest.hpp"
+#include "native.hpp"
 #include "trees/subpath_features.hpp"
 #include "trees/subpath_product.hpp"
 #include "trees/upward_order.hpp"
@@ -32,12 +33,8 @@ void bind_subpath(nb::module_& m) {
         return std::tuple(give(std::move(sorted.owner)), give(std::move(sorted.lcp)), give(std::move(sorted.length)));
       },
       "forest"_a, "Nodes by upward string: the tree of each, how many labels it shares with the one before, and how many it has.");
-  m.def(
-      "shared_paths",
-      [](const ForestIn& forest, In<double> cumulative, std::size_t n_left) {
-        return unlocked([&] { return shared_paths(read(forest), view(cumulative), n_left); });
-      },
-      "forest"_a, "cumulative"_a, "n_left"_a, "Products with the kernel matrix of weighted path counts.");
+  m.def("shared_paths", native(&shared_paths), "forest"_a, "cumulative"_a, "n_left"_a,
+        "Products with the kernel matrix of weighted path counts.");
   m.def(
       "subpath_self",
       [](const ForestIn& forest, In<double> cumulative, Counts counts, int threads) {
@@ -102,8 +99,7 @@ void bind_subpath(nb::module_& m) {
             return give_matrix(std::move(out), trees.n_nodes(), weights.shape(1));
           },
           "forest"_a, "weights"_a, "What each node adds to functions of the rows.")
-      .def(
-          "restrict", [](const SubpathFeatures& self, In<std::int64_t> ids) { return self.restrict(view(ids)); }, "ids"_a)
+      .def("restrict", native(&SubpathFeatures::restrict), "ids"_a)
       .def("path", &SubpathFeatures::path, "id"_a, "Labels of its longest path, read upwards, and the length of its shortest.")
       .def("__len__", &SubpathFeatures::size)
       .def_prop_ro("most_entries", &SubpathFeatures::most_entries);

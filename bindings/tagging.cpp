@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "native.hpp"
 #include "tagging/columns.hpp"
 #include "tagging/decode.hpp"
 #include "tokens.hpp"
@@ -121,18 +122,11 @@ void bind_tagging(nb::module_& m) {
       .def_prop_ro("n_features", &TokenFeatures::n_features)
       .def_prop_ro("n_dynamic", &TokenFeatures::n_dynamic)
       .def_prop_ro("history", &TokenFeatures::history)
-      .def(
-          "transform",
-          [](const TokenFeatures& self, const TokenBatchIn& batch, int threads) {
-            return give_tokens(unlocked([&] { return self.transform(batch.read(), threads); }));
-          },
-          "batch"_a, "threads"_a, "Offsets and ids of static features, and the parts of dynamic ones by token and template.")
-      .def(
-          "transform_tagged",
-          [](const TokenFeatures& self, const TokenBatchIn& batch, In<std::int32_t> tags, int threads) {
-            return give_tokens(unlocked([&] { return self.transform(batch.read(), view(tags), threads); }));
-          },
-          "batch"_a, "tags"_a, "threads"_a, "Offsets and ids of the features, dynamic ones for these tags; no parts.")
+      .def("transform", native(nb::overload_cast<const TokenBatch&, int>(&TokenFeatures::transform, nb::const_)), "batch"_a, "threads"_a,
+           "Offsets and ids of static features, and the parts of dynamic ones by token and template.")
+      .def("transform_tagged",
+           native(nb::overload_cast<const TokenBatch&, std::span<const std::int32_t>, int>(&TokenFeatures::transform, nb::const_)),
+           "batch"_a, "tags"_a, "threads"_a, "Offsets and ids of the features, dynamic ones for these tags; no parts.")
       .def(
           "dynamic_ids",
           [](const TokenFeatures& self, In<std::int32_t> parts, In<std::int32_t> previous) {

@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "contributions.hpp"
 #include "lattices.hpp"
+#include "native.hpp"
 #include "rows.hpp"
 #include "text/encode.hpp"
 #include "text/ngram_features.hpp"
@@ -128,15 +129,12 @@ void bind_text(nb::module_& m) {
           "transform",
           [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, std::int32_t border,
              int threads) {
-            return give_rows(unlocked([&] { return self.transform({view(symbols), view(offsets), border}, view(recode), threads); }));
+            return give(unlocked([&] { return self.transform({view(symbols), view(offsets), border}, view(recode), threads); }));
           },
           "symbols"_a, "offsets"_a, "recode"_a, "border"_a, "threads"_a)
-      .def(
-          "transform_lattices",
-          [](const NGramFeatures& self, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            return give_rows(unlocked([&] { return self.transform(data.view(), view(recode), threads); }));
-          },
-          "data"_a, "recode"_a, "threads"_a)
+      .def("transform_lattices",
+           native(nb::overload_cast<const Lattices&, std::span<const std::int32_t>, int>(&NGramFeatures::transform, nb::const_)), "data"_a,
+           "recode"_a, "threads"_a)
       .def(
           "occurrences",
           [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
@@ -160,20 +158,16 @@ void bind_text(nb::module_& m) {
           "other"_a, "recode_other"_a,
           "The n-grams of both, those of `other` after these, and the ids of both. Symbol s of `other` is recode_other[s] here; symbols "
           "that are new follow those of this alphabet.")
-      .def(
-          "absorb",
-          [](NGramFeatures& self, const NGramFeatures& other, In<std::int32_t> recode_other) {
-            return give(unlocked([&] { return self.absorb(other, view(recode_other)); }));
-          },
-          "other"_a, "recode_other"_a, "Adds the n-grams of `other` to these, and returns their ids here; as in merge.")
+      .def("absorb", native(&NGramFeatures::absorb), "other"_a, "recode_other"_a,
+           "Adds the n-grams of `other` to these, and returns their ids here; as in merge.")
       .def("__len__", &NGramFeatures::size)
       .def_prop_ro("min_order", &NGramFeatures::min_order)
       .def_prop_ro("max_order", &NGramFeatures::max_order)
       .def_prop_ro(
           "weights", [](const NGramFeatures& self) { return give(self.weights()); }, nb::rv_policy::automatic)
       .def("gram", &NGramFeatures::gram, "id"_a)
-      .def("grams", [](const NGramFeatures& self) { return give(self.grams()); })
-      .def("orders", [](const NGramFeatures& self) { return give(self.orders()); });
+      .def("grams", native(&NGramFeatures::grams))
+      .def("orders", native(&NGramFeatures::orders));
 }
 
 }  // namespace treille

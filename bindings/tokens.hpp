@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "arrays.hpp"
+#include "native.hpp"
 #include "tagging/token_features.hpp"
 
 namespace treille {
@@ -47,8 +47,14 @@ struct TokenBatchIn {
 
 using TokenRowsOut = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<std::int32_t>>;
 
-inline TokenRowsOut give_tokens(TokenRows&& rows) {
+inline TokenRowsOut give(TokenRows&& rows) {
   return {give(std::move(rows.indptr)), give(std::move(rows.ids)), give(std::move(rows.parts))};
 }
+
+template <>
+struct FromPython<TokenBatch> {
+  using Given = TokenBatchIn;
+  static TokenBatch read(const Given& given) { return given.read(); }
+};
 
 }  // namespace treille

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "forest.hpp"
+#include "native.hpp"
 #include "rows.hpp"
 #include "trees/brackets.hpp"
 #include "trees/heavy_fragments.hpp"
@@ -38,13 +39,8 @@ using FragmentOut = std::tuple<double, std::vector<std::int32_t>, std::vector<st
 template <class Rule>
 void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index) {
   using Index = TreeIndex<typename Rule::Kin>;
-  index.def(
-      "gram",
-      [](const Index& self, const ForestIn& left, const Rule& rule, bool own, int threads) {
-        return give(unlocked([&] { return tree_gram(self, read(left), rule, own, threads); }));
-      },
-      "left"_a, "rule"_a, "own"_a, "threads"_a,
-      "The values of the trees `left` with those of the index, row by row; `own`: `left` are the trees of the index.");
+  index.def("gram", native(&tree_gram<Rule>), "left"_a, "rule"_a, "own"_a, "threads"_a,
+            "The values of the trees `left` with those of the index, row by row; `own`: `left` are the trees of the index.");
   index.def(
       "shares",
       [](const Index& self, const ForestIn& left, const Rule& rule, Matrix beta, int threads) {
@@ -66,12 +62,7 @@ void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index)
       "forest"_a, "rule"_a, "beta"_a, "count"_a, "most_visited"_a, "most_stored"_a,
       "The heaviest fragments: weight, and labels, depths and kinds of nodes in preorder (0: inner, 1: cut, 2: leaf); and whether the "
       "search came to its end.");
-  m.def(
-      "tree_diagonal",
-      [](const ForestIn& all, const Rule& rule, int threads) {
-        return give(unlocked([&] { return tree_diagonal(read(all), rule, threads); }));
-      },
-      "all"_a, "rule"_a, "threads"_a, "k(x, x) of each tree.");
+  m.def("tree_diagonal", native(&tree_diagonal<Rule>), "all"_a, "rule"_a, "threads"_a, "k(x, x) of each tree.");
 }
 
 template <class Kin>
@@ -132,29 +123,11 @@ void bind_tree_kernels(nb::module_& m) {
             return give_fit([&](RowsWithNorms& rows) { return SubtreeFeatures::fit(read(forest), decay, leaves, rows, counts); });
           },
           "forest"_a, "decay"_a, "leaves"_a, "counts"_a)
-      .def_static(
-          "from_parts",
-          [](In<std::int32_t> cells, In<std::int64_t> starts, In<std::int32_t> subtrees, double decay, bool leaves, Counts counts) {
-            return unlocked([&] { return SubtreeFeatures::from_parts(view(cells), view(starts), view(subtrees), decay, leaves, counts); });
-          },
-          "cells"_a, "starts"_a, "subtrees"_a, "decay"_a, "leaves"_a, "counts"_a)
-      .def(
-          "parts",
-          [](const SubtreeFeatures& self, In<std::int64_t> ids) {
-            const auto parts = self.parts(view(ids));
-            return std::tuple(give(parts.cells), give(parts.starts), give(parts.subtrees));
-          },
-          "ids"_a, "What `from_parts` builds the features `ids` from.")
-      .def(
-          "transform",
-          [](const SubtreeFeatures& self, const ForestIn& forest, int threads) {
-            return give_rows(unlocked([&] { return self.transform(read(forest), threads); }));
-          },
-          "forest"_a, "threads"_a)
-      .def(
-          "at_nodes",
-          [](const SubtreeFeatures& self, const ForestIn& forest) { return give(unlocked([&] { return self.at_nodes(read(forest)); })); },
-          "forest"_a, "The feature of the complete subtree at each node, or -1.")
+      .def_static("from_parts", native(&SubtreeFeatures::from_parts), "cells"_a, "starts"_a, "subtrees"_a, "decay"_a, "leaves"_a,
+                  "counts"_a)
+      .def("parts", native(&SubtreeFeatures::parts), "ids"_a, "What `from_parts` builds the features `ids` from.")
+      .def("transform", native(&SubtreeFeatures::transform), "forest"_a, "threads"_a)
+      .def("at_nodes", native(&SubtreeFeatures::at_nodes), "forest"_a, "The feature of the complete subtree at each node, or -1.")
       .def("__len__", &SubtreeFeatures::size)
       .def("nodes", &SubtreeFeatures::nodes, "id"_a, "Labels in preorder, and how many children each node has.");
 }

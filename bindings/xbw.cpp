@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "forest.hpp"
+#include "native.hpp"
 
 using namespace nb::literals;
 
@@ -59,10 +60,8 @@ void bind_xbw(nb::module_& m) {
       .def("children", &Xbw::children, "place"_a)
       .def("parent", &Xbw::parent, "place"_a)
       .def("root", &Xbw::root, "place"_a)
-      .def(
-          "count", [](const Xbw& self, Ints path) { return self.count(view(path)); }, "path"_a)
-      .def(
-          "find", [](const Xbw& self, Ints path) { return give(self.find(view(path))); }, "path"_a)
+      .def("count", native(&Xbw::count), "path"_a)
+      .def("find", native(&Xbw::find), "path"_a)
       .def(
           "subtrees",
           [](const Xbw& self, In<std::int64_t> places, int threads) {

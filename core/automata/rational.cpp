@@ -85,20 +85,19 @@ RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, s
                                        RowsWithNorms& rows) {
   const Components components(T, reads_nothing);
   const auto cuts = shares(data, threads);
-  std::vector<RowPart> parts(cuts.size() - 1);
-  std::vector<Found> found(parts.size());
+  std::vector<Found> found(cuts.size() - 1);
   rows.sq_norms.resize(data.size());
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
+  auto parts = fill_parts(cuts, [&](std::size_t p, std::size_t first, std::size_t last, RowPart& part) {
     Features features(T, components.order());
-    Found& mine = found[at(p)];
+    Found& mine = found[p];
     scan(
-        features, data, recode, cuts[at(p)], cuts[at(p) + 1],
+        features, data, recode, first, last,
         [&](const std::vector<std::int32_t>& labels) {
           const std::uint32_t id = mine.insert(labels);
           ++mine.examples[id];
           return id;
         },
-        parts[at(p)], rows.sq_norms.data());
+        part, rows.sq_norms.data());
   });
   // Parts are merged from the first to the last, so that ids go by first occurrence whatever the number of parts.
   std::vector<Array<std::uint32_t>> renamed(found.size());
@@ -139,21 +138,19 @@ RationalFeatures RationalFeatures::from_strings(std::span<const std::int32_t> la
 
 RowsWithNorms RationalFeatures::transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
   const Components components(T, reads_nothing);
-  const auto cuts = shares(data, threads);
-  std::vector<RowPart> parts(cuts.size() - 1);
   RowsWithNorms rows;
   rows.sq_norms.resize(data.size());
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
+  auto parts = fill_parts(shares(data, threads), [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
     Features features(T, components.order());
     scan(
-        features, data, recode, cuts[at(p)], cuts[at(p) + 1],
+        features, data, recode, first, last,
         [&](const std::vector<std::int32_t>& labels) {
           std::uint32_t node = 0;
           for (const std::int32_t label : labels)
             if (node != InternedStrings::kAbsent) node = trie_.find_child(node, label);
           return node == InternedStrings::kAbsent ? node : ids_[node];
         },
-        parts[at(p)], rows.sq_norms.data());
+        part, rows.sq_norms.data());
   });
   rows.entries = join_parts(std::move(parts), {}, size());
   return rows;

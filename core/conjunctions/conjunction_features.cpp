@@ -122,17 +122,15 @@ template <class Write>
 CodedEntries ConjunctionFeatures::write_rows(const ItemRows& rows, int threads, Write&& write) const {
   const auto cuts =
       balanced_cuts(rows.indptr, static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), 1 + rows.items.size() / 2000)));
-  std::vector<RowPart> parts(cuts.size() - 1);
   expect(rows.size());
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
-    const auto share = static_cast<std::size_t>(p);
+  auto parts = fill_parts(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
     ItemSet present(rows.n_items);
-    auto write_row = write(parts[share]);
-    for (std::size_t i = cuts[share]; i < cuts[share + 1]; ++i) {
+    auto write_row = write(part);
+    for (std::size_t i = first; i < last; ++i) {
       present.insert(rows.row(i));
       write_row(i, present);
       present.erase(rows.row(i));
-      parts[share].end_row();
+      part.end_row();
     }
   });
   return join_parts(std::move(parts), {}, size());

@@ -56,10 +56,8 @@ class ClassFinder {
   CodedEntries merged_rows(const FeatureClasses& classes) const {
     Array<double> factor(classes.n_shared);  // by which the first number of a class speaks for all of it
     for (std::size_t c = 0; c < classes.n_shared; ++c) factor[c] = std::sqrt(classes.square[c]) / classes.value[leader_[c]];
-    std::vector<RowPart> parts(static_cast<std::size_t>(threads_));
-    run_parts(threads_, [&](int p) {
-      RowPart& part = parts[static_cast<std::size_t>(p)];
-      for (std::size_t i = cuts_[p]; i < cuts_[p + 1]; ++i) {
+    auto parts = fill_parts(cuts_, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+      for (std::size_t i = first; i < last; ++i) {
         for (const Word* e = begin(i); e < split_[i]; ++e) {
           if (e + kAhead < split_[i]) __builtin_prefetch(&mark_[id(e[kAhead])]);
           const std::uint32_t mark = mark_[id(*e)], c = mark & ~(kAlone | kLeads);

@@ -35,10 +35,8 @@ inline CodedEntries from_csr(std::span<const std::int64_t> indptr, std::span<con
                              std::span<const std::uint32_t> ids, std::size_t n_ids, int threads) {
   const std::int64_t useful = 1 + (indptr.back() - indptr.front()) / 20000;
   const auto cuts = balanced_cuts(indptr, static_cast<int>(std::min<std::int64_t>(threads, useful)));
-  std::vector<RowPart> parts(cuts.size() - 1);
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
-    RowPart& part = parts[static_cast<std::size_t>(p)];
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+  auto parts = fill_parts(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+    for (std::size_t i = first; i < last; ++i) {
       poll();
       for (auto e = static_cast<std::size_t>(indptr[i]); e < static_cast<std::size_t>(indptr[i + 1]); ++e)
         if (const std::uint32_t id = ids[static_cast<std::size_t>(columns[e])]; id != kNoId) part.add(id, values[e]);
@@ -51,11 +49,8 @@ inline CodedEntries from_csr(std::span<const std::int64_t> indptr, std::span<con
 // Rows whose values are multiplied by one weight per column. Entries of weight 0 are left out.
 template <class Word>
 CodedEntries weigh_columns(const CodedRowsView<Word>& rows, std::span<const double> weights, int threads) {
-  const auto cuts = balanced_cuts(rows.indptr, threads);
-  std::vector<RowPart> parts(static_cast<std::size_t>(threads));
-  run_parts(threads, [&](int p) {
-    RowPart& part = parts[static_cast<std::size_t>(p)];
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+  auto parts = fill_parts(balanced_cuts(rows.indptr, threads), [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+    for (std::size_t i = first; i < last; ++i) {
       poll();
       for (const Word entry : rows.row(i))
         if (const double weight = weights[rows.id(entry)]; weight != 0)

@@ -22,15 +22,9 @@ inline std::vector<std::size_t> shares(const Sequences& data, int threads) {
 // The rows of all examples, in parts: scan(p, first, last, part) fills the part of share p.
 template <class Data, class Scan>
 std::vector<RowPart> scan_shares(const Data& data, int threads, std::vector<double>& sq_norms, Scan&& scan) {
-  const auto cuts = shares(data, threads);
-  std::vector<RowPart> parts(cuts.size() - 1);
   sq_norms.resize(data.size());
   expect(data.size());
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
-    const auto share = static_cast<std::size_t>(p);
-    scan(share, cuts[share], cuts[share + 1], parts[share]);
-  });
-  return parts;
+  return fill_parts(shares(data, threads), scan);
 }
 
 // How far ahead memory is asked for: slots first, then the grams that the slots name.

@@ -78,15 +78,12 @@ class BasisWriter {
 
 template <class Word>
 std::optional<CodedEntries> rows_in_basis(const CodedRowsView<Word>& rows, const HelmertBasis& basis, int threads) {
-  const auto cuts = balanced_cuts(rows.indptr, threads);
-  std::vector<RowPart> parts(static_cast<std::size_t>(threads));
   std::atomic<std::size_t> total{0};
   std::atomic<bool> fits{true};
-  run_parts(threads, [&](int p) {
-    RowPart& part = parts[static_cast<std::size_t>(p)];
+  auto parts = fill_parts(balanced_cuts(rows.indptr, threads), [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
     BasisWriter writer(rows, basis, part);
-    const auto most = static_cast<std::size_t>(rows.indptr[cuts[p + 1]] - rows.indptr[cuts[p]]);
-    for (std::size_t i = cuts[p]; i < cuts[p + 1] && fits; ++i) {
+    const auto most = static_cast<std::size_t>(rows.indptr[last] - rows.indptr[first]);
+    for (std::size_t i = first; i < last && fits; ++i) {
       writer.write(i);
       if (part.size() > most || part.codebook().bits() + std::bit_width(basis.n_cells()) > 32) fits = false;
     }

@@ -22,19 +22,16 @@ std::vector<std::size_t> shares(const std::vector<std::int64_t>& offsets, int th
 // Writes the rows of all shares of the examples: make(first example, part) is the Receiver of a share.
 template <class Make>
 std::vector<RowPart> write_shares(const Factors& factors, const std::vector<std::size_t>& cuts, Make&& make) {
-  std::vector<RowPart> parts(cuts.size() - 1);
   expect(factors.size());
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
-    const auto share = static_cast<std::size_t>(p);
-    auto writer = make(cuts[share], parts[share]);
+  return fill_parts(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+    auto writer = make(first, part);
     Expansion expansion(factors, writer);
-    for (std::size_t i = cuts[share]; i < cuts[share + 1]; ++i) {
+    for (std::size_t i = first; i < last; ++i) {
       expansion.row(i);
       writer.end_row();
     }
     writer.finish();
   });
-  return parts;
 }
 
 // Writes products whose ids are known.

@@ -13,6 +13,7 @@
 #include "features/coded_rows.hpp"
 #include "interrupt.hpp"
 #include "memory.hpp"
+#include "parallel.hpp"
 
 namespace treille {
 
@@ -53,6 +54,17 @@ class RowPart {
   std::vector<std::int64_t> ends_;
   Codebook codebook_;
 };
+
+// A part for the rows between each two cuts, one thread each: fill(p, first row, end, part).
+template <class Fill>
+std::vector<RowPart> fill_parts(const std::vector<std::size_t>& cuts, Fill&& fill) {
+  std::vector<RowPart> parts(cuts.size() - 1);
+  run_parts(static_cast<int>(parts.size()), [&](int part) {
+    const auto p = static_cast<std::size_t>(part);
+    fill(p, cuts[p], cuts[p + 1], parts[p]);
+  });
+  return parts;
+}
 
 // The parts' rows one after another. Where `renamed` is given, id k of part p becomes renamed[p][k]. All ids are then < n_ids.
 using Renaming = std::span<const std::uint32_t>;

@@ -8,8 +8,6 @@
 namespace treille {
 namespace {
 
-constexpr std::uint32_t kNoPrefix = Interner<std::int32_t>::kAbsent;
-
 // Walks of one sequence of labels that come by one arc, and end in one node.
 struct WalkEnd {
   std::int32_t edge, label, node;
@@ -40,7 +38,7 @@ class WalkShares {
     ends_[0].clear();
     for (std::size_t v = 0; v < graphs_.n_nodes(g); ++v)
       ends_[0].push_back({0, graphs_.labels[first_ + v], static_cast<std::int32_t>(v), 1.0});
-    extend(kNoPrefix, 0);
+    extend(kAbsent, 0);
     for (std::size_t e = 0; e < ends_[0].size(); ++e) add(nodes_ + node_at(ends_[0][e]) * width_, 1.0, worth_[0].data() + e * width_);
   }
 
@@ -63,7 +61,7 @@ class WalkShares {
       for (end = begin; end < ends.size() && ends[end].edge == ends[begin].edge && ends[end].label == ends[begin].label; ++end)
         total += ends[end].count;
       const std::uint32_t id = find_(prefix, ends[begin].edge, ends[begin].label);
-      if (id == kNoPrefix) continue;  // no longer sequence is known either
+      if (id == kAbsent) continue;  // no longer sequence is known either
       std::fill(own.begin(), own.end(), 0.0);
       if (step >= min_k_ && total != 0) price_(id, total, own.data());
       if (step < k_) leave(id, begin, end, step);
@@ -120,9 +118,10 @@ void WalkFeatures::contributions(const Graphs& graphs, std::span<const double> w
   std::fill_n(arcs, graphs.targets.size() * n_functions, 0.0);
   const auto number = [&](std::uint32_t prefix, std::int32_t edge, std::int32_t label) { return find(prefix, edge, label); };
   const auto price = [&](std::uint32_t id, double count, double* to) {
-    if (feature_of_[id] == kNoPrefix) return;
+    const std::uint32_t feature = sequences_.id_of(id);
+    if (feature == kAbsent) return;
     const double each = transformed(counts_, count) / count;
-    for (std::size_t f = 0; f < n_functions; ++f) to[f] = each * weights[std::size_t{feature_of_[id]} * n_functions + f];
+    for (std::size_t f = 0; f < n_functions; ++f) to[f] = each * weights[std::size_t{feature} * n_functions + f];
   };
   WalkShares shares(graphs, min_k_, k_, n_functions, number, price, nodes, arcs);
   expect(graphs.size());

@@ -1,8 +1,6 @@
 #include "graphs/walk_features.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <stdexcept>
 #include <tuple>
 
 #include "features/row_builder.hpp"
@@ -83,7 +81,7 @@ WalkFeatures WalkFeatures::fit(const Graphs& graphs, int min_k, int k, Counts co
   std::size_t row = 0;
   const auto number = [&](std::uint32_t prefix, std::int32_t edge, std::int32_t label) {
     const std::int32_t cells[3]{static_cast<std::int32_t>(prefix), edge, label};
-    const std::uint32_t id = self.known_.add(cells);
+    const std::uint32_t id = self.sequences_.known.add(cells);
     if (id == holders.size()) holders.push_back(0);
     return id;
   };
@@ -99,37 +97,28 @@ WalkFeatures WalkFeatures::fit(const Graphs& graphs, int min_k, int k, Counts co
     counter.count(row);
     parts[0].end_row();
   }
-  for (std::size_t id = 0; id < holders.size(); ++id)
-    if (holders[id] > 0) self.sequences_.push_back(static_cast<std::int32_t>(id));
-  std::ranges::stable_sort(self.sequences_, std::greater{}, [&](std::int32_t id) { return holders[static_cast<std::size_t>(id)]; });
-  self.feature_of_.assign(holders.size(), kAbsent);
-  for (std::size_t f = 0; f < self.size(); ++f)
-    self.feature_of_[static_cast<std::size_t>(self.sequences_[f])] = static_cast<std::uint32_t>(f);
-  rows.entries = join_parts(std::move(parts), {self.feature_of_}, self.size());
+  rows.entries = join_parts(std::move(parts), {self.sequences_.rank(holders)}, self.size());
   return self;
 }
 
 RowsWithNorms WalkFeatures::transform(const Graphs& graphs, int threads) const {
   constexpr std::int64_t kWorthAThread = 1 << 10;
   const int n_parts = static_cast<int>(std::clamp<std::int64_t>(graphs.offsets.back() / kWorthAThread, 1, threads));
-  const auto cuts = balanced_cuts(graphs.offsets, n_parts);
-  std::vector<RowPart> parts(static_cast<std::size_t>(n_parts));
   RowsWithNorms rows;
   rows.sq_norms.assign(graphs.size(), 0.0);
   expect(graphs.size());
-  run_parts(n_parts, [&](int part) {
-    const auto p = static_cast<std::size_t>(part);
-    std::size_t row = cuts[p];
+  const auto cuts = balanced_cuts(graphs.offsets, n_parts);
+  auto parts = fill_parts(cuts, [&](std::size_t, std::size_t row, std::size_t last, RowPart& part) {
     const auto number = [&](std::uint32_t prefix, std::int32_t edge, std::int32_t label) { return find(prefix, edge, label); };
     const auto visit = [&](std::uint32_t id, double count) {
       const double value = transformed(counts_, count);
       rows.sq_norms[row] += value * value;
-      if (id != kAbsent && feature_of_[id] != kAbsent) parts[p].add(feature_of_[id], value);
+      if (const std::uint32_t feature = sequences_.id_of(id); feature != kAbsent) part.add(feature, value);
     };
     SequenceCounter counter(graphs, min_k_, k_, number, visit);
-    for (; row < cuts[p + 1]; ++row) {
+    for (; row < last; ++row) {
       counter.count(row);
-      parts[p].end_row();
+      part.end_row();
     }
   });
   rows.entries = join_parts(std::move(parts), {}, size());
@@ -139,45 +128,28 @@ RowsWithNorms WalkFeatures::transform(const Graphs& graphs, int threads) const {
 WalkFeatures WalkFeatures::from_parts(std::span<const std::int32_t> steps, std::span<const std::int32_t> sequences, int min_k, int k,
                                       Counts counts) {
   WalkFeatures self(min_k, k, counts);
-  const auto refuse = [](bool wrong) {
-    if (wrong) throw std::invalid_argument("the walks in the file do not fit together");
-  };
-  refuse(steps.size() % 3 != 0);
-  for (std::size_t id = 0; 3 * id < steps.size(); ++id) {
-    const auto step = steps.subspan(3 * id, 3);
-    refuse(step[0] < -1 || step[0] >= static_cast<std::int32_t>(id) || self.known_.add(step) != id);
-  }
-  self.feature_of_.assign(self.known_.size(), kAbsent);
-  for (const std::int32_t id : sequences) {
-    refuse(id < 0 || static_cast<std::size_t>(id) >= self.known_.size());
-    refuse(self.feature_of_[static_cast<std::size_t>(id)] != kAbsent);
-    self.feature_of_[static_cast<std::size_t>(id)] = static_cast<std::uint32_t>(self.sequences_.size());
-    self.sequences_.push_back(id);
-  }
+  std::vector<std::int64_t> starts{0};
+  while (starts.back() + 3 <= static_cast<std::int64_t>(steps.size())) starts.push_back(starts.back() + 3);
+  const auto is_sound = [](std::span<const std::int32_t> step, std::int32_t number) { return step[0] >= -1 && step[0] < number; };
+  self.sequences_ = InternedFeatures::from_parts(steps, starts, sequences, "walks", is_sound);
   return self;
 }
 
-WalkFeatures::Parts WalkFeatures::parts(std::span<const std::int64_t> ids) const {
-  std::vector<bool> kept(known_.size(), false);
-  for (const std::int64_t id : ids) kept[static_cast<std::size_t>(sequences_[static_cast<std::size_t>(id)])] = true;
-  for (std::size_t s = known_.size(); s-- > 0;)
-    if (kept[s] && known_[s][0] >= 0) kept[static_cast<std::size_t>(known_[s][0])] = true;
-  Parts parts;
-  std::vector<std::int32_t> renamed(known_.size(), -1);
-  for (std::size_t s = 0; s < known_.size(); ++s) {
-    if (!kept[s]) continue;
-    const auto step = known_[s];
-    renamed[s] = static_cast<std::int32_t>(parts.steps.size() / 3);
-    parts.steps.insert(parts.steps.end(), {step[0] < 0 ? -1 : renamed[static_cast<std::size_t>(step[0])], step[1], step[2]});
-  }
-  for (const std::int64_t id : ids) parts.sequences.push_back(renamed[static_cast<std::size_t>(sequences_[static_cast<std::size_t>(id)])]);
-  return parts;
+InternedFeatures::Parts WalkFeatures::parts(std::span<const std::int64_t> ids) const {
+  return sequences_.parts(
+      ids,
+      [](std::span<const std::int32_t> step, auto&& use) {
+        if (step[0] >= 0) use(step[0]);
+      },
+      [](InternedFeatures::Key& step, std::span<const std::uint32_t> numbers) {
+        if (step[0] >= 0) step[0] = static_cast<std::int32_t>(numbers[static_cast<std::size_t>(step[0])]);
+      });
 }
 
 std::vector<std::int32_t> WalkFeatures::labels(std::uint32_t id) const {
   std::vector<std::int32_t> labels;
-  for (std::int32_t prefix = sequences_[id]; prefix >= 0;) {
-    const auto step = known_[static_cast<std::size_t>(prefix)];
+  for (std::int32_t prefix = sequences_.item_of(id); prefix >= 0;) {
+    const auto step = sequences_.known[static_cast<std::size_t>(prefix)];
     labels.push_back(step[2]);
     prefix = step[0];
     if (prefix >= 0) labels.push_back(step[1]);

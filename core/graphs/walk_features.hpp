@@ -14,8 +14,8 @@
 
 #include "features/coded_rows.hpp"
 #include "features/count_transform.hpp"
+#include "features/interned_features.hpp"
 #include "graphs/graphs.hpp"
-#include "interner.hpp"
 
 namespace treille {
 
@@ -23,15 +23,12 @@ class WalkFeatures {
  public:
   static WalkFeatures fit(const Graphs& graphs, int min_k, int k, Counts counts, RowsWithNorms& rows);
 
-  // Frozen features from what `parts` gave.
-  struct Parts {
-    std::vector<std::int32_t> steps;      // of each prefix: the prefix before it or -1, the label of the last edge, that of the last node
-    std::vector<std::int32_t> sequences;  // the prefix that each feature is
-  };
+  // Frozen features from the cells and features that `parts` gave. The key of a prefix: the number of the prefix before it or -1, the
+  // label of the last edge, the label of the last node.
   static WalkFeatures from_parts(std::span<const std::int32_t> steps, std::span<const std::int32_t> sequences, int min_k, int k,
                                  Counts counts);
   // What the features `ids`, which rise, are made of.
-  Parts parts(std::span<const std::int64_t> ids) const;
+  InternedFeatures::Parts parts(std::span<const std::int64_t> ids) const;
 
   // Labels are numbered as in fit; those never seen have numbers never used there.
   RowsWithNorms transform(const Graphs& graphs, int threads) const;
@@ -48,16 +45,14 @@ class WalkFeatures {
   // The number of a longer prefix, or Interner::kAbsent.
   std::uint32_t find(std::uint32_t prefix, std::int32_t edge, std::int32_t label) const {
     const std::int32_t cells[3]{static_cast<std::int32_t>(prefix), edge, label};
-    return known_.find(cells);
+    return sequences_.known.find(cells);
   }
 
   WalkFeatures(int min_k, int k, Counts counts) : min_k_(min_k), k_(k), counts_(counts) {}
 
   int min_k_, k_;
   Counts counts_;
-  Interner<std::int32_t> known_;         // prefixes: see Parts
-  Array<std::uint32_t> feature_of_;      // by prefix; Interner::kAbsent where it is none
-  std::vector<std::int32_t> sequences_;  // by feature
+  InternedFeatures sequences_;  // of prefixes
 };
 
 }  // namespace treille

@@ -137,7 +137,7 @@ inline void walks_are_their_definition(int n_labels, bool directed, bool weighte
   std::vector<std::int64_t> some;
   for (std::size_t id = 0; id < features.size(); id += 2) some.push_back(static_cast<std::int64_t>(id));
   const auto parts = features.parts(some);
-  const auto rebuilt = WalkFeatures::from_parts(parts.steps, parts.sequences, 1, 3, Counts::raw);
+  const auto rebuilt = WalkFeatures::from_parts(parts.cells, parts.features, 1, 3, Counts::raw);
   check(rebuilt.size() == some.size());
   for (std::size_t k = 0; k < some.size(); ++k)
     check(rebuilt.labels(static_cast<std::uint32_t>(k)) == features.labels(static_cast<std::uint32_t>(some[k])));

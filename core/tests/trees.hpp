@@ -117,7 +117,7 @@ inline void subtrees_are_counted(const Forest& forest, int threads) {
   std::vector<std::int64_t> everyone(features.size());
   for (std::size_t f = 0; f < everyone.size(); ++f) everyone[f] = static_cast<std::int64_t>(f);
   const auto parts = features.parts(everyone);
-  const auto again = SubtreeFeatures::from_parts(parts.cells, parts.starts, parts.subtrees, 0.5, false).transform(forest, threads);
+  const auto again = SubtreeFeatures::from_parts(parts.cells, parts.starts, parts.features, 0.5, false).transform(forest, threads);
   for (std::size_t t = 0; t < forest.size(); ++t) {
     const PlainTree tree(forest, t);
     std::map<std::string, double> counts;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <stdexcept>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -12,14 +11,6 @@
 
 namespace treille {
 namespace {
-
-// The strings that a lattice is read in: gappy patterns themselves, windows of the others.
-GramSpan span_of(const PatternFamily& family) {
-  if (const auto* const gappy = std::get_if<GappyPatterns>(&family))
-    return {gappy->n, gappy->n, gappy->max_gap, gappy->max_total_gap, gappy->decay, gappy->contiguous};
-  const int width = std::visit([](const auto& f) { return f.width(); }, family);
-  return {width, width};
-}
 
 // visit(cells, n, value, places, n_places) for the patterns of such a string.
 void each_in_string(const PatternFamily& family, Symbols string, const OccurrenceVisitor& visit) {
@@ -40,9 +31,8 @@ void PatternFeatures::contributions(const Lattices& data, std::span<const std::i
   std::fill_n(out, data.symbols.size() * n_functions, 0.0);
   const auto cuts = shares(data, threads);
   expect(data.size());
-  if (std::holds_alternative<PlacedPatterns>(family_)) throw std::invalid_argument("patterns at fixed places are not counted in lattices");
   const PatternValues values(family_, counts_);
-  const GramSpan span = span_of(values.summed());
+  const GramSpan span = lattice_span(values.summed());
   // Gappy patterns cover all symbols of their string alike.
   const std::size_t places = std::holds_alternative<GappyPatterns>(family_) ? 1 : static_cast<std::size_t>(span.n);
   const std::size_t columns = places * n_functions;

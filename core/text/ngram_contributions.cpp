@@ -1,23 +1,29 @@
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include "automata/prefix_counter.hpp"
 #include "features/dictionary_fit.hpp"
 #include "parallel.hpp"
+#include "tag_index.hpp"
 #include "text/ngram_counter.hpp"
 #include "text/ngram_features.hpp"
 
 namespace treille {
 namespace {
 
-// work(first, last) for contiguous shares of the examples.
-template <class Data, class Work>
-void in_shares(const Data& data, int threads, Work&& work) {
+// work(dictionary, first, last) for contiguous shares of the examples.
+template <class Dictionary, class Data, class Work>
+void in_shares(const Dictionary& any, const Data& data, int threads, Work&& work) {
   const auto cuts = shares(data, threads);
   expect(data.size());
-  run_parts(static_cast<int>(cuts.size()) - 1,
-            [&](int part) { work(cuts[static_cast<std::size_t>(part)], cuts[static_cast<std::size_t>(part) + 1]); });
+  std::visit(
+      [&](const auto& dictionary) {
+        run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
+          const auto share = static_cast<std::size_t>(part);
+          work(dictionary, cuts[share], cuts[share + 1]);
+        });
+      },
+      any);
 }
 
 // The features that begin at each position of a sequence, n-grams of one order.
@@ -53,28 +59,19 @@ class WindowIds {
 class Multiplicities {
  public:
   void of(std::span<const std::uint32_t> numbers) {
-    shift_ = 32 - std::bit_width(2 * numbers.size() + 1);
-    slots_.assign(std::size_t{1} << (32 - shift_), {kAbsent, 0});
+    index_.clear(numbers.size());
+    counts_.clear();
     for (const std::uint32_t number : numbers)
-      if (number != kAbsent) {
-        Slot& slot = slots_[place_of(number)];
-        slot = {number, slot.count + 1};
-      }
+      if (number != kAbsent) ++counts_[index_.find_or_add(tag(number), equal, [&] { counts_.push_back(0); })];
   }
-  std::uint32_t operator[](std::uint32_t number) const { return slots_[place_of(number)].count; }
+  std::uint32_t operator[](std::uint32_t number) const { return counts_[index_.find(tag(number), equal)]; }
 
  private:
-  struct Slot {
-    std::uint32_t number, count;
-  };
-  std::size_t place_of(std::uint32_t number) const {
-    std::size_t place = static_cast<std::uint32_t>(number * 0x9E3779B9u) >> shift_;
-    while (slots_[place].number != number && slots_[place].number != kAbsent) place = (place + 1) & (slots_.size() - 1);
-    return place;
-  }
+  static std::uint32_t tag(std::uint32_t number) { return number * 0x9E3779B9u; }
+  static bool equal(std::uint32_t) { return true; }  // as their tags are: the factor is odd
 
-  int shift_ = 31;
-  std::vector<Slot> slots_;
+  TagIndex index_{"n-grams"};
+  std::vector<std::uint32_t> counts_;
 };
 
 }  // namespace
@@ -114,11 +111,7 @@ void NGramFeatures::contributions(const Sequences& data, std::span<const std::in
       tick();
     }
   };
-  std::visit(
-      [&](const auto& dictionary) {
-        in_shares(data, threads, [&](std::size_t first, std::size_t last) { share(dictionary, first, last); });
-      },
-      dictionary_);
+  in_shares(dictionary_, data, threads, share);
 }
 
 void NGramFeatures::contributions(const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights,
@@ -148,11 +141,7 @@ void NGramFeatures::contributions(const Lattices& data, std::span<const std::int
       tick();
     }
   };
-  std::visit(
-      [&](const auto& dictionary) {
-        in_shares(data, threads, [&](std::size_t first, std::size_t last) { share(dictionary, first, last); });
-      },
-      dictionary_);
+  in_shares(dictionary_, data, threads, share);
 }
 
 }  // namespace treille

@@ -35,28 +35,20 @@ class PatternReader {
 
   const PatternCounter& read(const Lattice& x) {
     counter_.clear();
-    if (std::holds_alternative<PlacedPatterns>(family_))
-      throw std::invalid_argument("patterns at fixed places are not counted in lattices");
-    if (const auto* const gappy = std::get_if<GappyPatterns>(&family_)) {
-      std::vector<std::int32_t> cells(static_cast<std::size_t>(gappy->n));
-      const GramSpan span{gappy->n, gappy->n, gappy->max_gap, gappy->max_total_gap, gappy->decay, gappy->contiguous};
-      grams_.count(x, recode_, span, [&](const std::int32_t* symbols, int n, double value) {
-        std::transform(symbols, symbols + n, cells.begin(), [](std::int32_t s) { return s + 1; });
-        counter_.add(cells.data(), n, value);
-      });
-    } else {
-      const int width = std::visit([](const auto& family) { return family.width(); }, family_);
-      grams_.count(x, recode_, {width, width}, [&](const std::int32_t* window, int n, double expected) {
-        add_patterns(family_, Symbols(window, static_cast<std::size_t>(n)), expected, counter_);
-      });
-    }
+    const bool gappy = std::holds_alternative<GappyPatterns>(family_);
+    grams_.count(x, recode_, lattice_span(family_), [&](const std::int32_t* symbols, int n, double expected) {
+      if (!gappy) return add_patterns(family_, Symbols(symbols, static_cast<std::size_t>(n)), expected, counter_);
+      cells_.resize(static_cast<std::size_t>(n));
+      std::transform(symbols, symbols + n, cells_.begin(), [](std::int32_t s) { return s + 1; });
+      counter_.add(cells_.data(), n, expected);
+    });
     return counter_;
   }
 
  private:
   const PatternFamily& family_;
   std::span<const std::int32_t> recode_;
-  std::vector<std::int32_t> symbols_;
+  std::vector<std::int32_t> symbols_, cells_;
   PrefixCounter grams_;
   PatternCounter counter_;
 };

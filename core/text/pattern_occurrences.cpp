@@ -1,6 +1,9 @@
 #include "text/pattern_occurrences.hpp"
 
+#include <stdexcept>
 #include <variant>
+
+#include "automata/prefix_counter.hpp"
 
 namespace treille {
 namespace {
@@ -58,6 +61,14 @@ void each_occurrence(const PatternFamily& family, Symbols x, const OccurrenceVis
 void add_patterns(const PatternFamily& family, Symbols x, double factor, PatternCounter& counter) {
   const auto add = [&](const std::int32_t* cells, int n, double value) { counter.add(cells, n, factor * value); };
   std::visit([&](const auto& f) { f.emit(x, add); }, family);
+}
+
+GramSpan lattice_span(const PatternFamily& family) {
+  if (std::holds_alternative<PlacedPatterns>(family)) throw std::invalid_argument("patterns at fixed places are not counted in lattices");
+  if (const auto* const gappy = std::get_if<GappyPatterns>(&family))
+    return {gappy->n, gappy->n, gappy->max_gap, gappy->max_total_gap, gappy->decay, gappy->contiguous};
+  const int width = std::visit([](const auto& f) { return f.width(); }, family);
+  return {width, width};
 }
 
 PatternValues::PatternValues(const PatternFamily& family, Counts counts) : family_(family), counts_(counts), summed_(family) {

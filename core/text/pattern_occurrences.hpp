@@ -13,12 +13,17 @@
 
 namespace treille {
 
+struct GramSpan;  // of automata/prefix_counter.hpp
+
 // visit(cells, n, value, places, n_places) for an occurrence of a pattern, with the positions that it covers.
 using OccurrenceVisitor = std::function<void(const std::int32_t*, int, double, const std::size_t*, std::size_t)>;
 void each_occurrence(const PatternFamily& family, Symbols x, const OccurrenceVisitor& visit);
 
 // Adds the patterns that occur in x to `counter`, their values times `factor`.
 void add_patterns(const PatternFamily& family, Symbols x, double factor, PatternCounter& counter);
+
+// The strings that lattices are read in: gappy patterns themselves, windows of the others. Refuses patterns at fixed places.
+GramSpan lattice_span(const PatternFamily& family);
 
 // use(strand, is_reverse) for a sequence and, with complements, its reverse complement.
 template <class Use>

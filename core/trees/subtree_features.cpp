@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "features/row_builder.hpp"
 #include "parallel.hpp"
@@ -72,7 +71,7 @@ SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool le
   Array<std::uint32_t> holders;
   SubtreeCounter counter;
   const auto number = [&](const std::vector<std::int32_t>& key) {
-    const std::uint32_t id = self.known_.add(key);
+    const std::uint32_t id = self.subtrees_.known.add(key);
     if (id == self.sizes_.size()) {
       self.sizes_.push_back(size_of(std::span(key), leaves, [&](std::size_t child) { return self.sizes_[child]; }));
       holders.push_back(0);
@@ -89,32 +88,24 @@ SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool le
     parts[0].end_row();
   }
 
-  for (std::size_t id = 0; id < holders.size(); ++id)
-    if (holders[id] > 0) self.subtrees_.push_back(static_cast<std::int32_t>(id));
-  std::ranges::stable_sort(self.subtrees_, std::greater{}, [&](std::int32_t id) { return holders[static_cast<std::size_t>(id)]; });
-  self.feature_of_.assign(holders.size(), kAbsent);
-  for (std::size_t f = 0; f < self.size(); ++f)
-    self.feature_of_[static_cast<std::size_t>(self.subtrees_[f])] = static_cast<std::uint32_t>(f);
-  rows.entries = join_parts(std::move(parts), {self.feature_of_}, self.size());
+  rows.entries = join_parts(std::move(parts), {self.subtrees_.rank(holders)}, self.size());
   return self;
 }
 
 RowsWithNorms SubtreeFeatures::transform(const Forest& forest, int threads) const {
   constexpr std::int64_t kWorthAThread = 1 << 13;
   const int n_parts = static_cast<int>(std::clamp<std::int64_t>(forest.offsets.back() / kWorthAThread, 1, threads));
-  const auto cuts = balanced_cuts(forest.offsets, n_parts);
-  std::vector<RowPart> parts(static_cast<std::size_t>(n_parts));
   RowsWithNorms rows;
   rows.sq_norms.assign(forest.size(), 0.0);
-  run_parts(n_parts, [&](int part) {
-    const auto p = static_cast<std::size_t>(part);
-    const auto n_known = static_cast<std::int32_t>(known_.size());
+  const auto cuts = balanced_cuts(forest.offsets, n_parts);
+  auto parts = fill_parts(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+    const auto n_known = static_cast<std::int32_t>(subtrees_.known.size());
     Interner<std::int32_t> unseen;  // numbered after the known ones
     Array<std::int64_t> sizes;
-    const auto size = [&](std::size_t id) { return id < known_.size() ? sizes_[id] : sizes[id - known_.size()]; };
+    const auto size = [&](std::size_t id) { return id < subtrees_.known.size() ? sizes_[id] : sizes[id - subtrees_.known.size()]; };
     const auto number = [&](const std::vector<std::int32_t>& key) {
       const bool may_be_known = std::all_of(key.begin() + 1, key.end(), [&](std::int32_t child) { return child < n_known; });
-      std::uint32_t id = may_be_known ? known_.find(key) : kAbsent;
+      std::uint32_t id = may_be_known ? subtrees_.known.find(key) : kAbsent;
       if (id == kAbsent) {
         id = unseen.add(key);
         if (id == sizes.size()) sizes.push_back(size_of(std::span(key), leaves_, size));
@@ -123,13 +114,13 @@ RowsWithNorms SubtreeFeatures::transform(const Forest& forest, int threads) cons
       return std::pair(id, size(id));
     };
     SubtreeCounter counter;
-    for (std::size_t t = cuts[p]; t < cuts[p + 1]; ++t) {
+    for (std::size_t t = first; t < last; ++t) {
       counter.count(forest, t, leaves_, number, [&](std::uint32_t id, std::int64_t m, std::uint32_t count) {
         const double v = value(m, count);
         rows.sq_norms[t] += v * v;
-        if (id < feature_of_.size() && feature_of_[id] != kAbsent) parts[p].add(feature_of_[id], v);
+        if (const std::uint32_t feature = subtrees_.id_of(id); feature != kAbsent) part.add(feature, v);
       });
-      parts[p].end_row();
+      part.end_row();
     }
   });
   rows.entries = join_parts(std::move(parts), {}, size());
@@ -149,10 +140,9 @@ std::vector<std::int32_t> SubtreeFeatures::at_nodes(const Forest& forest) const 
       key.insert(key.end(), waiting.rbegin(), waiting.rbegin() + arity[v]);
       waiting.resize(waiting.size() - arity[v]);
       const bool may_be_known = std::all_of(key.begin() + 1, key.end(), [](std::int32_t child) { return child >= 0; });
-      const std::uint32_t id = may_be_known ? known_.find(key) : kAbsent;
+      const std::uint32_t id = may_be_known ? subtrees_.known.find(key) : kAbsent;
       waiting.push_back(id == kAbsent ? -1 : static_cast<std::int32_t>(id));
-      if (id != kAbsent && (arity[v] > 0 || leaves_) && feature_of_[id] != kAbsent)
-        found[first + v] = static_cast<std::int32_t>(feature_of_[id]);
+      if (arity[v] > 0 || leaves_) found[first + v] = static_cast<std::int32_t>(subtrees_.id_of(id));  // kAbsent is -1
     }
   }
   return found;
@@ -161,51 +151,28 @@ std::vector<std::int32_t> SubtreeFeatures::at_nodes(const Forest& forest) const 
 SubtreeFeatures SubtreeFeatures::from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
                                             std::span<const std::int32_t> subtrees, double decay, bool leaves, Counts counts) {
   SubtreeFeatures self(decay, leaves, counts);
-  const auto refuse = [](bool wrong) {
-    if (wrong) throw std::invalid_argument("the subtrees in the file do not fit together");
+  const auto is_sound = [](std::span<const std::int32_t> key, std::int32_t number) {
+    return std::ranges::all_of(key.subspan(1), [&](std::int32_t child) { return child >= 0 && child < number; });
   };
-  refuse(starts.empty() || starts.front() != 0 || starts.back() != static_cast<std::int64_t>(cells.size()));
-  for (std::size_t id = 0; id + 1 < starts.size(); ++id) {
-    refuse(starts[id] >= starts[id + 1] || starts[id + 1] > static_cast<std::int64_t>(cells.size()));
-    const auto key = cells.subspan(static_cast<std::size_t>(starts[id]), static_cast<std::size_t>(starts[id + 1] - starts[id]));
-    for (const std::int32_t child : key.subspan(1)) refuse(child < 0 || static_cast<std::size_t>(child) >= id);
-    refuse(self.known_.add(key) != id);
-    self.sizes_.push_back(size_of(key, leaves, [&](std::size_t child) { return self.sizes_[child]; }));
-  }
-  self.feature_of_.assign(self.known_.size(), kAbsent);
-  for (const std::int32_t id : subtrees) {
-    refuse(id < 0 || static_cast<std::size_t>(id) >= self.known_.size());
-    refuse(self.feature_of_[static_cast<std::size_t>(id)] != kAbsent);
-    self.feature_of_[static_cast<std::size_t>(id)] = static_cast<std::uint32_t>(self.subtrees_.size());
-    self.subtrees_.push_back(id);
-  }
+  self.subtrees_ = InternedFeatures::from_parts(cells, starts, subtrees, "subtrees", is_sound);
+  const auto& known = self.subtrees_.known;
+  for (std::size_t s = 0; s < known.size(); ++s)
+    self.sizes_.push_back(size_of(known[s], leaves, [&](std::size_t child) { return self.sizes_[child]; }));
   return self;
 }
 
-SubtreeFeatures::Parts SubtreeFeatures::parts(std::span<const std::int64_t> ids) const {
-  std::vector<bool> kept(known_.size(), false);
-  for (const std::int64_t id : ids) kept[static_cast<std::size_t>(subtrees_[static_cast<std::size_t>(id)])] = true;
-  for (std::size_t s = known_.size(); s-- > 0;)
-    if (kept[s])
-      for (const std::int32_t child : known_[s].subspan(1)) kept[static_cast<std::size_t>(child)] = true;
-  Parts parts;
-  std::vector<std::int32_t> renamed(known_.size(), -1);
-  parts.starts.push_back(0);
-  for (std::size_t s = 0; s < known_.size(); ++s) {
-    if (!kept[s]) continue;
-    renamed[s] = static_cast<std::int32_t>(parts.starts.size() - 1);
-    parts.cells.push_back(known_[s][0]);
-    for (const std::int32_t child : known_[s].subspan(1)) parts.cells.push_back(renamed[static_cast<std::size_t>(child)]);
-    parts.starts.push_back(static_cast<std::int64_t>(parts.cells.size()));
-  }
-  for (const std::int64_t id : ids) parts.subtrees.push_back(renamed[static_cast<std::size_t>(subtrees_[static_cast<std::size_t>(id)])]);
-  return parts;
+InternedFeatures::Parts SubtreeFeatures::parts(std::span<const std::int64_t> ids) const {
+  return subtrees_.parts(
+      ids, [](std::span<const std::int32_t> key, auto&& use) { std::ranges::for_each(key.subspan(1), use); },
+      [](InternedFeatures::Key& key, std::span<const std::uint32_t> numbers) {
+        for (std::int32_t& child : std::span(key).subspan(1)) child = static_cast<std::int32_t>(numbers[static_cast<std::size_t>(child)]);
+      });
 }
 
 std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> SubtreeFeatures::nodes(std::uint32_t id) const {
-  std::vector<std::int32_t> labels, arities, waiting{subtrees_[id]};
+  std::vector<std::int32_t> labels, arities, waiting{subtrees_.item_of(id)};
   while (!waiting.empty()) {
-    const auto subtree = known_[static_cast<std::size_t>(waiting.back())];
+    const auto subtree = subtrees_.known[static_cast<std::size_t>(waiting.back())];
     waiting.pop_back();
     labels.push_back(subtree[0]);
     arities.push_back(static_cast<std::int32_t>(subtree.size() - 1));

@@ -13,7 +13,7 @@
 
 #include "features/coded_rows.hpp"
 #include "features/count_transform.hpp"
-#include "interner.hpp"
+#include "features/interned_features.hpp"
 #include "trees/forest.hpp"
 
 namespace treille {
@@ -22,16 +22,11 @@ class SubtreeFeatures {
  public:
   static SubtreeFeatures fit(const Forest& forest, double decay, bool leaves, RowsWithNorms& rows, Counts counts = Counts::raw);
 
-  // Frozen features from what `parts` gave.
-  struct Parts {
-    std::vector<std::int32_t> cells;     // of each subtree: its label, then the numbers of its children's subtrees, which stand before it
-    std::vector<std::int64_t> starts;    // where each subtree's cells begin, and the end of the last
-    std::vector<std::int32_t> subtrees;  // the subtree of each feature
-  };
+  // Frozen features from what `parts` gave: the key of a subtree is its label, then the numbers of its children's subtrees.
   static SubtreeFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
                                     std::span<const std::int32_t> subtrees, double decay, bool leaves, Counts counts = Counts::raw);
   // What the features `ids`, which rise, are made of.
-  Parts parts(std::span<const std::int64_t> ids) const;
+  InternedFeatures::Parts parts(std::span<const std::int64_t> ids) const;
 
   // Labels of the forest are numbered as in fit; those never seen have numbers never used there.
   RowsWithNorms transform(const Forest& forest, int threads) const;
@@ -53,10 +48,8 @@ class SubtreeFeatures {
   double decay_;
   bool leaves_;
   Counts counts_;
-  Interner<std::int32_t> known_;
-  Array<std::int64_t> sizes_;           // m(s) of the known subtrees
-  Array<std::uint32_t> feature_of_;     // by subtree; Interner::kAbsent where it is none
-  std::vector<std::int32_t> subtrees_;  // by feature
+  InternedFeatures subtrees_;
+  Array<std::int64_t> sizes_;  // m(s) of the known subtrees
 };
 
 }  // namespace treille
