@@ -39,9 +39,9 @@ class InternedFeatures {
       const auto key = cells.subspan(static_cast<std::size_t>(starts[k]), static_cast<std::size_t>(starts[k + 1] - starts[k]));
       require(is_sound(key, static_cast<std::int32_t>(k)) && self.known.add(key) == k);
     }
-    for (const std::int32_t item : features) {
-      require(item >= 0 && static_cast<std::size_t>(item) < self.known.size());
-      require(self.add(static_cast<std::uint32_t>(item)) + 1 == self.size());
+    for (std::size_t k = 0; k < features.size(); ++k) {
+      require(features[k] >= 0 && static_cast<std::size_t>(features[k]) < self.known.size());
+      require(self.add(static_cast<std::uint32_t>(features[k])) == k);
     }
     return self;
   }

@@ -97,7 +97,8 @@ WalkFeatures WalkFeatures::fit(const Graphs& graphs, int min_k, int k, Counts co
     counter.count(row);
     parts[0].end_row();
   }
-  rows.entries = join_parts(std::move(parts), {self.sequences_.rank(holders)}, self.size());
+  const std::vector<Renaming> ids{self.sequences_.rank(holders)};
+  rows.entries = join_parts(std::move(parts), ids, self.size());
   return self;
 }
 

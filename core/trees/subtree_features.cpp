@@ -88,7 +88,8 @@ SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool le
     parts[0].end_row();
   }
 
-  rows.entries = join_parts(std::move(parts), {self.subtrees_.rank(holders)}, self.size());
+  const std::vector<Renaming> ids{self.subtrees_.rank(holders)};
+  rows.entries = join_parts(std::move(parts), ids, self.size());
   return self;
 }
 

@@ -1,5 +1,6 @@
 """Rows: the compact form, held against the matrix it stands for."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 
 from treille import InputError
 from treille.data import Strings
+from treille.data.graph import Graph
 from treille.features import Rows
-from treille.kernels import NGram
+from treille.kernels import Conjunctions, Gappy, NGram, Subpath, SubTree, Walks, WeisfeilerLehman
 
 
 def rows_of(texts, n=2):
@@ -33,6 +35,31 @@ def test_the_matrix_has_sorted_columns_and_float64():
     assert matrix.dtype == np.float64
     assert all((np.diff(matrix.indices[a:b]) > 0).all() for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False))
     assert matrix[1].nnz == 0
+
+
+LONG_TREE = "(r " + " ".join(f"(n{i} leaf{i})" for i in range(200, 0, -1)) + ")"
+LONG_GRAPH = Graph([f"label {i}" for i in range(300, 0, -1)], [(i, i + 1) for i in range(299)])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "examples"),
+    [
+        (NGram(2), ["".join(map(chr, range(1000, 600, -1))), "b"]),
+        (Gappy(2), ["".join(map(chr, range(1000, 600, -1))), "b"]),
+        (SubTree(1.0, leaves=True), [LONG_TREE, "(n1 leaf1)"]),
+        (Subpath(), [LONG_TREE, "(n1 leaf1)"]),
+        (Walks(2), [LONG_GRAPH, Graph(["label 1"], [])]),
+        (WeisfeilerLehman(1), [LONG_GRAPH, Graph(["label 1"], [])]),
+        (Conjunctions(2), [{f"x{i}" for i in range(30)}, {"x1"}]),
+    ],
+    ids=["NGram", "Gappy", "SubTree", "Subpath", "Walks", "WeisfeilerLehman", "Conjunctions"],
+)
+def test_ids_rise_in_rows_of_hundreds_of_features(kernel, examples):
+    features, rows = kernel.fit_features(kernel.batch(examples))
+    for each in (rows, features.transform(kernel.batch(examples))):
+        ids = (each.entries >> each.code_bits).astype(np.int64)
+        assert each.indptr[1] > 128
+        assert all((np.diff(ids[a:b]) > 0).all() for a, b in itertools.pairwise(each.indptr))
 
 
 def test_an_entry_takes_four_bytes():
