@@ -66,11 +66,17 @@ struct GappyPatterns {
     std::vector<std::int64_t> total(last + 1, 0);
     std::vector<double> weight(last + 1, contiguous);
     std::vector<std::int32_t> cells(last + 1);
+    const auto report = [&](double value) {
+      if constexpr (requires { sink(cells.data(), n, value, at.data()); })
+        sink(cells.data(), n, value, at.data());
+      else
+        sink(cells.data(), n, value);
+    };
     for (std::size_t start = 0; start + last < length; ++start) {
       at[0] = start;
       cells[0] = x[start] + 1;
       if (last == 0) {
-        report(sink, cells, contiguous, at);
+        report(contiguous);
         continue;
       }
       at[1] = start;
@@ -86,22 +92,13 @@ struct GappyPatterns {
         total[depth] = total[depth - 1] + gap;
         cells[depth] = x[place] + 1;
         if (depth == last) {
-          report(sink, cells, weight[depth], at);
+          report(weight[depth]);
         } else {
           ++depth;
           at[depth] = place;
         }
       }
     }
-  }
-
- private:
-  template <class Sink>
-  void report(Sink& sink, const std::vector<std::int32_t>& cells, double value, const std::vector<std::size_t>& places) const {
-    if constexpr (requires { sink(cells.data(), n, value, places.data()); })
-      sink(cells.data(), n, value, places.data());
-    else
-      sink(cells.data(), n, value);
   }
 };
 
@@ -113,11 +110,10 @@ struct WildcardPatterns {
     for (int j = 0; j <= most; ++j, weight *= decay) {
       powers.push_back(weight);
       const auto places = choices(k, j);
-      const std::size_t count = j == 0 ? 1 : places.size() / static_cast<std::size_t>(j);
+      const std::size_t choice = static_cast<std::size_t>(j), count = j == 0 ? 1 : places.size() / choice;
       for (std::size_t c = 0; c < count; ++c) {
         std::vector<char> open(static_cast<std::size_t>(k), 0);
-        for (int i = 0; i < j; ++i)
-          open[static_cast<std::size_t>(places[c * static_cast<std::size_t>(j) + static_cast<std::size_t>(i)])] = 1;
+        for (std::size_t i = 0; i < choice; ++i) open[static_cast<std::size_t>(places[c * choice + i])] = 1;
         masks.insert(masks.end(), open.begin(), open.end());
         weights.push_back(weight);
       }
