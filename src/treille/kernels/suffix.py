@@ -144,6 +144,7 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
             return int(self.min_length), np.cumsum(weights)
 
     def fit_product(self, batch: Strings, n_jobs: int | None = None) -> TreeProduct:
+        self.check()
         return substring_product(batch, *self._weights(batch), n_jobs)
 
     def suffix_tree(self, left: Strings, right: Strings | None, n_jobs: int | None) -> _core.SubstringTree:

@@ -70,12 +70,13 @@ class SMO(BaseSolver):
         each = [_variables(one, start, k) for one, start in zip(problems, starts, strict=True) for k in range(each_has)]
         variables: dict[str, Any] = {name: np.concatenate([own[name] for own in each]) for name in each[0]}
         y = variables["y"]
+        diagonal = np.ascontiguousarray(space.diag(), np.float64)  # first: values that are not finite end it early
         stored = space.is_stored or 8 * len(space) ** 2 <= self.cache_mb * 1e6
         rows = space.matrix().ravel() if stored else (space.row, int(self.cache_mb * 1e6))
         answers = _core.smo(
             rows=rows,
             **variables,
-            diagonal=np.ascontiguousarray(space.diag(), np.float64),
+            diagonal=diagonal,
             examples=np.arange(len(y) // len(each)) % max(1, n),
             intercept=np.inf if first.intercept == "free" else float(first.intercept),
             tol=run.tol,
