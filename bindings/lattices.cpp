@@ -16,17 +16,14 @@
 using namespace nb::literals;
 
 namespace treille {
-namespace {
 
 // states, arcs, sources, symbols, targets, weights, finals
 using ArraysOut =
     std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::int32_t>, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<double>>;
 
-ArraysOut give(const LatticeArrays& x) {
+static ArraysOut give(const LatticeArrays& x) {
   return {give(x.states), give(x.arcs), give(x.sources), give(x.symbols), give(x.targets), give(x.weights), give(x.finals)};
 }
-
-}  // namespace
 
 void bind_lattices(nb::module_& m) {
   nb::class_<LatticesIn>(m, "Lattices", "Lattices as the core takes them.")
