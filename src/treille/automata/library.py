@@ -56,7 +56,7 @@ def gappy(n: int, alphabet: Sequence[str], decay: float = 0.5, max_gap: int | No
             arcs += [(read, a, a, 1.0, read + 1) for a in names]
             arcs += _skipping(names, read, decay) if read else []
         return _over(names, arcs, n)
-    width = check_whole("max_gap", max_gap, 0) + 1  # states per symbol read: one for each possible length of the gap so far
+    width = check_whole("max_gap", max_gap, 0) + 1  # states for each symbol read, by the length of the gap after it
     end = 1 + (n - 1) * width
     arcs = _skipping(names, 0) + _skipping(names, end)
     for read in range(n):
