@@ -257,8 +257,8 @@ class DualCD {
     evaluate();
   }
 
-  // For the history: the dual value, and the primal value of the outputs as last read. An example's own part of the dual is its loss at f =
-  // 0 minus its term of the gap there.
+  // For the history: the dual value, and the primal value of the outputs as last read. At f = 0, an example's own part of the dual is its
+  // loss minus its term of the gap.
   void record() {
     if (std::isnan(sq_norm_)) return;
     const double half = 0.5 * (sq_norm_ + b_ * b_);
