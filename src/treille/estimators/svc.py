@@ -98,7 +98,7 @@ class SVC(SVCParameters, Classifier):
 
     @property
     def predict_proba(self) -> Any:
-        """There is none, and this says what to use instead."""
+        """Not provided: the AttributeError names the alternatives."""
         raise AttributeError(
             f"{type(self).__name__} has no predict_proba: its scores are not probabilities. Use treille.LogisticRegression, "
             f"or sklearn.calibration.CalibratedClassifierCV({type(self).__name__}(...))"

@@ -204,7 +204,7 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
 
 
 def _kept(T: Fst, name: str, make: Callable[[], _core.Machine]) -> _core.Machine:
-    """A machine made of T, which is immutable; made once."""
+    """A machine derived from T, cached since T is immutable."""
     if name not in T.__dict__:
         T.__dict__[name] = make()
     machine: _core.Machine = T.__dict__[name]
