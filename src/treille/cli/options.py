@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -88,8 +88,7 @@ class Reading:
 
     def like(self, model: Any) -> "Reading":
         """The same, as the examples of a model were read where these options do not say otherwise."""
-        known = {name: value for name, value in model.reading_.items() if name in REMEMBERED}
-        return replace(self, **{name: value for name, value in known.items() if not getattr(self, name)})
+        return ReadingLike(**vars(self) | {"alphabet": self.alphabet or model.reading_.get("alphabet")}, model=model)
 
     def remembered(self) -> dict[str, Any]:
         """What a model keeps of it.
@@ -110,7 +109,7 @@ class Reading:
 
     def options(self, kernel: Kernel | None) -> dict[str, Any]:
         """The options of `treille.io.read`."""
-        given = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "alphabet"}
+        given = {each.name: getattr(self, each.name) for each in fields(Reading) if each.name != "alphabet"}
         columns = tuple(kernel.reads.columns) if kernel else ()
         return given | {
             "columns": columns,
@@ -165,6 +164,16 @@ class Reading:
         values = {"format": self.format, "symbols": self.symbols and str(self.symbols)}
         values["encoding"] = None if self.encoding == "utf-8" else self.encoding
         return "".join(f" --{name} {shlex.quote(value)}" for name, value in values.items() if value)
+
+
+@dataclass(frozen=True)
+class ReadingLike(Reading):
+    """How to read a file like the examples of a model."""
+
+    model: Any = None
+
+    def options(self, kernel: Kernel | None) -> dict[str, Any]:
+        return super().options(kernel) | {"like": self.model}
 
 
 def _with_numbers(examples: Examples, kernel: Kernel) -> ColumnParts:

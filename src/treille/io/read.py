@@ -104,6 +104,7 @@ class ReadingPlan:
     labelled: bool | None
     labels: Path | Labels | None
     root_label: bool
+    of_lattices: tuple[str, ...]  # options that were given, and are for lattices
 
     @classmethod
     def of(
@@ -111,6 +112,7 @@ class ReadingPlan:
         limits: Limits | None,
         *,
         format: str | None = None,
+        label: str | None = None,
         labelled: bool | None = None,
         labels: Path | Labels | None = None,
         root_label: bool = False,
@@ -128,17 +130,23 @@ class ReadingPlan:
         check_kind(weights)
         known = getattr(like, "reading_", {})
         root_label = root_label or bool(known.get("root_label"))
+        if label is not None and (labels is not None or root_label):
+            other = "--root-label" if labels is None else "--labels"
+            raise InputError(f"labels are given twice, by --label {label} and by {other}: give either")
+        of_lattices = {"weights": weights, "symbols": symbols}
         request = Request(
             "",
             format or "",
             text=text or known.get("text"),
+            label=label,
             weights=weights or known.get("weights"),
             labelled=False if labels is not None or root_label else labelled,
             symbols=read_symbols(symbols),
             columns=tuple(columns),
             **options,
         )
-        return cls(request, limits, labelled, labels, root_label)
+        given = tuple(name for name, value in of_lattices.items() if value is not None)
+        return cls(request, limits, labelled, labels, root_label, given)
 
     def part(self, path: Path | Sequence[Path]) -> Part:
         """The files of a path, or of several paths."""
@@ -159,6 +167,8 @@ class ReadingPlan:
             elsewhere = LabelsElsewhere(self.labels, self.request.encoding, skip, self.limits is None)
         for block in blocks:
             source = block.input or block.source
+            if self.of_lattices and block.format not in lattices.TITLES:
+                raise InputError(f"{source}: holds no lattices, for which --{self.of_lattices[0]} is: leave it out")
             if self.root_label:
                 block = _with_root_labels(block, self.labelled is not False and self.labels is None)
             block = elsewhere.of(block) if elsewhere else block
