@@ -19,8 +19,8 @@ from treille.cli.models import refuse_model
 from treille.data.base import kind_of
 from treille.data.sequences import RESIDUES, as_residues
 from treille.io import Examples, read, read_chunks
+from treille.io.packed import PackedColumns
 from treille.io.parameters import to_float
-from treille.io.parts import ColumnParts
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel, parse_kernel, parse_kernels
@@ -136,7 +136,7 @@ class Reading:
 
     def data(self, printer: Printer, examples: Examples, kernel: Kernel | None = None) -> Any:
         """What kernels take: the examples of a file as they are, sequences over the alphabet, or columns."""
-        if isinstance(examples.X, ColumnParts) and kernel is not None:
+        if isinstance(examples.X, PackedColumns) and kernel is not None:
             return _with_numbers(examples, kernel)
         if self.alphabet is None:
             return examples.X
@@ -176,7 +176,7 @@ class ReadingLike(Reading):
         return super().options(kernel) | {"like": self.model}
 
 
-def _with_numbers(examples: Examples, kernel: Kernel) -> ColumnParts:
+def _with_numbers(examples: Examples, kernel: Kernel) -> PackedColumns:
     """The columns of examples, with texts as numbers in the columns whose kernels read numbers."""
     columns = dict(examples.X.columns)
     for name, own in kernel.reads.columns.items():
@@ -187,7 +187,7 @@ def _with_numbers(examples: Examples, kernel: Kernel) -> ColumnParts:
         for i in np.flatnonzero(~np.isfinite(columns[name])).tolist():
             found, expected = f"{name!r} is {str(given[i])[:40]!r}", "a number, which the kernel of this column reads"
             raise InputError(f"{examples.place(i)}: {found}, expected {expected}")
-    return ColumnParts(columns)
+    return PackedColumns(columns)
 
 
 KERNELS = (
