@@ -65,6 +65,12 @@ def test_tsv_holds_a_line_for_every_value_that_is_not_zero(cli, small):
     assert first == pytest.approx({"ab": 2 / 5**0.5, "ba": 1 / 5**0.5})
 
 
+def test_weights_by_classes_take_the_labels_of_the_file(cli, small):
+    assert cli("features", small, "--kernel", "ngram(2).weighted(nb)", "--output", "f.npz").code == 0
+    expected = Features(NGram(2).weighted("nb")).fit_transform(["abab", "ba b", "abc"], ["x", "y", "x"])
+    assert sp.load_npz("f.npz").toarray() == pytest.approx(expected.toarray())
+
+
 def test_texts_without_labels_have_no_file_of_labels(cli):
     answer = cli("features", "-", "--output", "f.npz", "--json", stdin=b"abcdef\nbcdefg\n")
     assert answer.json()["written"] == ["f.npz", "f.features.tsv"]

@@ -66,10 +66,12 @@ def test_bad_input_is_refused(cli, wines):
         (("--alpha", "1"), "it is for --regression; for classes use --C"),
         (("--alpha", "2"), "it is for --regression; for classes use --C"),
         (("--regression", "--C", "2"), "with --regression, the weight is --alpha"),
+        (("--regression", "--seed", "0"), "it is for the folds of --cv"),
+        (("--learn", "alignment", "--spread", "even"), "is for --learn risk: leave it out with --learn alignment"),
     ],
     ids=str,
 )
-def test_a_weight_that_would_not_be_used_is_refused(cli, wines, words, message):
+def test_an_option_that_would_not_be_used_is_refused(cli, wines, words, message):
     answer = cli("learn", wines, *words)
     assert answer.code == 2
     assert message in " ".join(answer.err.split())

@@ -131,6 +131,7 @@ def test_models_remember_the_kind_of_weights(cli, tmp_path):
     (tmp_path / "a.plf").write_text("\n".join(lines) + "\n")
     assert cli("train", "a.plf", "--weights", "prob", "--model", "m.treille").code == 0
     assert "weights = probabilities (as requested)" in cli("predict", "m.treille", "a.plf").err
+    assert cli("predict", "m.treille", "-", stdin=b"vine\n").code == 0  # for which they are not
 
 
 def test_a_model_among_the_data_is_named(cli, genes):
