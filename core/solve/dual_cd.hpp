@@ -221,18 +221,20 @@ class DualCD {
     if (!separated && ratio_ * sweep.gap > options_.tol * s_.primal) return false;
     if (evaluated_ >= 0 && visits_ - evaluated_ < static_cast<std::int64_t>(all_.size() / 8)) return false;
     evaluated_ = visits_;
-    if (options_.tol >= kEstimated) {
+    const bool estimated = options_.tol >= kEstimated;
+    if (estimated) {
       for (const ExampleIndex i : all_) outputs_[i] = examples_[i].output;
       evaluate();
       ratio_ = sweep.gap > 0 ? std::min(terms_gap_ / sweep.gap, 4.0) : 1.0;  // a sweep of few visits says little
-      if (!small_gap()) return false;
     }
-    measure();
-    if (small_gap()) return true;
-    w_ = s_.w;
+    if (!estimated || small_gap()) {
+      measure();
+      if (small_gap()) return true;
+      w_ = s_.w;
+    }
     schedule_.wake([&](ExampleIndex i) {
       const Example& e = examples_[i];
-      return loss_->term(e.target, e.alpha, outputs_[i] + options_.bias * s_.b) > 0;
+      return e.rest > 0 && loss_->term(e.target, e.alpha, outputs_[i] + options_.bias * s_.b) > 0;
     });
     return false;
   }
