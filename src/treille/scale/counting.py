@@ -155,7 +155,8 @@ def count_parts(
             with part.named():
                 batch = kernel.batch(part.X, n_jobs)
         if batch.units != units:
-            raise _different(part, f"has the unit {unit_names(batch.units)}, parts before it {unit_names(units)}")
+            own, before = (" and ".join(map(repr, each)) for each in (batch.units, units))
+            raise _different(part, f"has the unit {own}, parts before it {before}")
         with part.named():
             _count(counted, part, batch, found, n_jobs)
         del batch
@@ -182,11 +183,6 @@ def count_parts(
 def _different(part: Part, found: str) -> InputError:
     first = str(first_item(part.X))[:60]
     return InputError(f"{part.place}: {found}: its first item is {first!r}. Pass all parts as the same kind of data")
-
-
-def unit_names(units: Sequence[Any]) -> str:
-    """The units of a batch in messages."""
-    return " and ".join(map(repr, units))
 
 
 def _renumber_moved(counted: CountedParts, threads: int) -> None:

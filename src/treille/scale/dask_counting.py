@@ -17,7 +17,6 @@ from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster, DaskRows
-from treille.scale.counting import unit_names
 from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.parts import Collected, Part
 from treille.spaces.parts import ClusterSpace
@@ -152,9 +151,9 @@ def count_on_cluster(
                 f"{own.place}: holds {own.kind.title}, {some.place} {some.kind.title}: its first item is {own.item!r}"
             )
         if own.first.units != some.first.units:
-            found, expected = unit_names(own.first.units), unit_names(some.first.units)
+            one, other = (" and ".join(map(repr, each.first.units)) for each in (own, some))
             raise InputError(
-                f"{own.place}: has the unit {found}, {some.place} {expected}: its first item is {own.item!r}; use examples "
+                f"{own.place}: has the unit {one}, {some.place} {other}: its first item is {own.item!r}; use examples "
                 "of one unit in all partitions"
             )
     rows = _renumbered_parts(cluster, counted, merges)  # while the features come here

@@ -155,7 +155,10 @@ class ExampleBundle(Bundle):
         self.mix_planes(PRECISION * (self.primal - self.dual))
         beta, mixed = self._improve()
         self.share = self._cut((1 - CUT_AHEAD) * self.best_outputs + CUT_AHEAD * mixed)
-        self._forget()
+        kept = np.flatnonzero(self.idle <= PATIENCE)  # planes that have had weight in the last rounds
+        if len(kept) < len(self.idle):
+            self.keep_planes(kept)
+            self.shares, self.outputs = [self.shares[t] for t in kept], [self.outputs[t] for t in kept]
         if self.small_gap(tol) and self.reached is None:
             # The best w is a mixture of all that came before, in which every example has some part. The search starts over from the
             # planes' own w, where only those at the margin have, and is soon as good.
@@ -188,13 +191,6 @@ class ExampleBundle(Bundle):
         if primal < self.primal:
             self.best, self.best_outputs, self.primal = best, best_outputs, primal
         return beta, outputs
-
-    def _forget(self) -> None:
-        """Drops the planes that have had no weight for `PATIENCE` rounds."""
-        kept = np.flatnonzero(self.idle <= PATIENCE)
-        if len(kept) < len(self.idle):
-            self.keep_planes(kept)
-            self.shares, self.outputs = [self.shares[t] for t in kept], [self.outputs[t] for t in kept]
 
     def _judge(self, tol: float, max_epochs: int) -> None:
         self.recorder.add(self.primal, self.dual)
