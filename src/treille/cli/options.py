@@ -57,7 +57,6 @@ NUMBERS = option("KIND", "Numbers in lattices: cost, logprob or prob.", default=
 ALPHABET = option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
 LABELS = option("PATH", "File of labels: an id and its label on each line, or one label per line.", default=False)
 SYMBOLS = option("PATH", "Symbol table of lattices whose labels are numbers.", default=False)
-REMEMBERED = ("text", "weights", "alphabet", "root_label")  # kept in models
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,8 @@ class Reading:
         >>> Reading(text="title+body", alphabet="dna", label="topic").remembered()
         {'text': 'title+body', 'alphabet': 'dna'}
         """
-        return {name: getattr(self, name) for name in REMEMBERED if getattr(self, name)}
+        kept = ("text", "weights", "alphabet", "root_label")
+        return {name: getattr(self, name) for name in kept if getattr(self, name)}
 
     def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
         """The examples of files, after a note on how they were understood. The kernel decides whether they have columns."""
