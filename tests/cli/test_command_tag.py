@@ -287,6 +287,13 @@ def test_features_of_crfsuite_are_learnt_and_tagged(cli, data, tmp_path):
     assert "features of tokens" in cli("inspect", "m.treille").out
 
 
+def test_options_of_other_files_are_refused_for_those_of_sentences(cli, tagger, data):
+    for command in (("explain", tagger, data), ("report", tagger, data)):
+        answer = cli(*command, "--text", "word")
+        assert (answer.code, "--text: is not for files of sentences" in answer.err) == (2, True)
+        assert cli(*command, "--encoding", "utf-8").code == 0
+
+
 def test_a_model_that_did_not_converge_is_saved_with_exit_code_3(cli, data):
     words = ("--kernel", "linear()", "--tol", "1e-9", "--max-epochs", "1")
     answer = cli("tag", "train", data, "--model", "m.treille", *words)

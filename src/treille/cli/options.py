@@ -155,6 +155,14 @@ class Reading:
         """All files that are read, which no output may replace."""
         return [str(path) for path in (*paths, self.labels, self.symbols) if path]
 
+    def encoding_of_sentences(self) -> str:
+        """The encoding of files of sentences, for which the other options are not."""
+        for name, value in vars(self).items():
+            if value and name != "encoding":
+                why = "is not for files of sentences: leave it out"
+                raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-')}")
+        return self.encoding
+
     def flags(self) -> str:
         """The options to give again with a new file: those that models do not keep.
 

@@ -169,11 +169,11 @@ def count_parts(
             _save(counted, done=False)
     if counted is None:
         raise InputError("there are no examples: fit needs at least one")
-    try:
-        check_unchanged(parts.sources, facts)
-    except InputError:
+    now = file_facts(parts.sources)
+    changed = [file for file in sorted(facts.keys() | now.keys()) if facts.get(file) != now.get(file)]
+    if changed:
         folder.clear()  # what was counted belongs to a file that is no more
-        raise
+        raise InputError(f"{changed[0]}: changed while it was read: train again when it is complete")
     _renumber_moved(counted, effective_n_jobs(n_jobs))
     show(f"saving the features of {len(counted):,} examples")
     _save(counted, done=True)
@@ -308,14 +308,6 @@ def file_facts(sources: tuple[str, ...]) -> Facts:
                 status = os.stat(file)
                 facts[file] = [status.st_size, status.st_mtime_ns]
     return facts
-
-
-def check_unchanged(sources: tuple[str, ...], before: Facts) -> None:
-    """Refuses files that have changed since."""
-    now = file_facts(sources)
-    for file in sorted(before.keys() | now.keys()):
-        if before.get(file) != now.get(file):
-            raise InputError(f"{file}: changed while it was read: train again when it is complete")
 
 
 def text_bytes(facts: Facts) -> int:
