@@ -110,17 +110,16 @@ class ClusterSource(Source):
         lengths, each = np.array([own.n for own in self.facts], np.int64), []
         for leaf, futures in zip(self.leaves, self.rows, strict=True):
             rows = PartedRows(DaskRows(self.cluster, futures, lengths), leaf.n_features)
-            each.append(_restricted(leaf, rows, self.min_count) if self.min_count > 1 else (leaf, rows))
+            if self.min_count > 1:
+                often = rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= self.min_count
+                kept = leaf.ids_for_norms(np.flatnonzero(often))
+                ids = np.full(leaf.n_features, -1, np.int64)
+                ids[kept] = np.arange(len(kept))
+                leaf, rows = leaf.restrict(kept), rows.renumbered(ids, len(kept))
+            each.append((leaf, rows))
         features, composed = compose(self.kernel, iter(each), context, n_jobs)
         assert isinstance(composed, PartedRows)
         return features, composed
-
-
-def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
-    kept = features.ids_for_norms(np.flatnonzero(rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= least))
-    ids = np.full(features.n_features, -1, np.int64)
-    ids[kept] = np.arange(len(kept))
-    return features.restrict(kept), rows.renumbered(ids, len(kept))
 
 
 def count_on_cluster(

@@ -93,7 +93,7 @@ class CuttingPlane(BaseSolver):
         bundles = [ExampleBundle(problem, k, None if starts is None else starts[k]) for k in range(problem.n_problems)]
         while unfinished := [bundle for bundle in bundles if not bundle.status]:
             active = unfinished[:WIDTH]
-            beta = np.stack([bundle.next_plane() for bundle in active], axis=1)
+            beta = np.stack([bundle.sign * bundle.C * bundle.share for bundle in active], axis=1)
             products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
             for bundle, coefficients, values in zip(active, beta.T, products.T, strict=True):
                 bundle.add(np.ascontiguousarray(coefficients), np.ascontiguousarray(values), run.tol, run.max_epochs)
@@ -139,10 +139,6 @@ class ExampleBundle(Bundle):
         self.least, self.since = np.inf, 0  # the gap that counted as progress, and rounds since
         # What the losses weigh at the w to cut at: c_i = C_i share_i.
         self.share = self._cut(self.best_outputs) if start is None else self._share(start)
-
-    def next_plane(self) -> np.ndarray:
-        """The coefficients s_i c_i of the next plane; `add` needs its decision values."""
-        return self.sign * self.C * self.share
 
     def add(self, beta: np.ndarray, outputs: np.ndarray, tol: float, max_epochs: int) -> None:
         """A round: adds the plane, recomputes the mixture, searches the line to the new w, and cuts near the result."""
