@@ -33,7 +33,7 @@ def test_the_most_frequent_features_are_counted_by_examples_and_in_all(cli, smal
     assert "a·" in out
 
 
-def test_npz_holds_the_matrix_with_names_and_labels_beside_it(cli, small):
+def test_npz_holds_the_matrix_and_other_files_names_and_labels(cli, small):
     answer = cli("features", small, "--kernel", "ngram(2)", "--output", "f.npz")
     assert "written:  f.npz, f.features.tsv, f.labels.txt" in answer.out
     features, expected = matrix()

@@ -48,7 +48,7 @@ def test_numbers_are_learned_by_ridge_regression(cli, tmp_path, extra):
     assert treille.load("r.treille").predict(["good good wine"])[0] == pytest.approx(2.0, abs=0.5)
 
 
-def test_bad_input(cli, wines):
+def test_bad_input_is_refused(cli, wines):
     assert cli("learn", wines, "--kernel", "ngram(2)", "--groups", "parts").code == 2
     assert "has one part only" in cli("learn", wines, "--kernel", "ngram(2)", "--groups", "parts").err
     assert "C is -1.0, expected a positive number" in cli("learn", wines, "--C", -1).err

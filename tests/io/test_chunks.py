@@ -163,7 +163,7 @@ LATER = {  # what the first block cannot know is said
 
 @pytest.mark.parametrize("first", [Limits(1, 1), Limits(3, 100)], ids=str)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_so_are_those_of_a_file_that_is_larger_than_the_first_block(tmp_path, monkeypatch, name, first):
+def test_the_chunks_of_a_file_larger_than_the_first_block_are_the_file(tmp_path, monkeypatch, name, first):
     file, text = SAMPLES[name]
     (tmp_path / f"{file}.gz").write_bytes(gzip.compress(text.encode()))
     options = LATER.get(name, {})

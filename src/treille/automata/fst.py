@@ -31,8 +31,8 @@ Table = str | os.PathLike[str] | Sequence[str] | None
 class Fst(Deriving, FstProperties):
     """A weighted transducer: states, and arcs that read a symbol, write a symbol and carry a weight. Immutable.
 
-    Over the reals, T(x, y) is the sum over all paths that read x and write y of the product of their weights, that of the final
-    state included. Weights of the semirings "log" and "tropical" are costs: they add up along a path, and paths are summed as
+    Over the reals, T(x, y) is the sum over all paths that read x and write y of the product of their weights, including the final
+    weight. Weights of the semirings "log" and "tropical" are costs: they add up along a path, and paths are summed as
     probabilities exp(-cost) or by the least cost.
 
     Labels are integers; 0 is the empty string. Symbol tables, where there are some, list the symbol of every label.
@@ -40,7 +40,7 @@ class Fst(Deriving, FstProperties):
     ``A + B`` is the sum, ``A * B`` the concatenation, ``2.5 * T`` the scaling, ``A @ B`` the composition, ``~T`` the inverse,
     ``T(x, y)`` a weight. Operations on two machines match symbols by name.
 
-    `origin` is what a file held, with its name, scores and alignments, for machines read by `treille.io.read`; otherwise None.
+    `origin` keeps the name, scores and alignments that a file holds, for machines read by `treille.io.read`; otherwise None.
 
     >>> T = Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0})
     >>> T("a", "b"), T("a", "a"), (T + ~T).total()
@@ -74,7 +74,7 @@ class Fst(Deriving, FstProperties):
         input_symbols: Sequence[str] | None = None,
         output_symbols: Sequence[str] | None = None,
     ) -> Fst:
-        """From arcs ``(source, input, output, weight, target)`` and the weights of final states.
+        """Builds a machine from arcs ``(source, input, output, weight, target)`` and the weights of final states.
 
         Labels are integers, or strings, which get one symbol table for both sides in order of first use, unless tables are given;
         where only one is given, it serves both sides. 0, "" and "<eps>" are the empty string.
@@ -129,7 +129,7 @@ class Fst(Deriving, FstProperties):
 
     @classmethod
     def from_parts(cls, parts: MachineParts) -> Fst:
-        """A machine as a file held it, checked."""
+        """Builds a machine from the parts that a file holds, after checking them."""
         parts = check_parts(parts)
         finals = np.full(parts.n_states, ZERO[parts.semiring])
         finals[parts.final_states] = parts.final_weights
@@ -139,13 +139,13 @@ class Fst(Deriving, FstProperties):
 
     @classmethod
     def from_file_parts(cls, parts: MachineParts) -> Fst:
-        """A machine of a file, which `origin` keeps with its name, scores and alignments. Arcs of weight zero are left out."""
+        """Builds a machine from a file; `origin` keeps its name, scores and alignments. Arcs of weight zero are left out."""
         fst = cls.from_parts(without_zeros(parts))
         fst.origin = parts
         return fst
 
     def astype(self, semiring: str) -> Fst:
-        """The same machine over another semiring: a weight w over the reals is the cost -log(w) of the two others.
+        """Converts to another semiring: a weight w over the reals is the cost -log(w) in the two others.
 
         Over the reals, arcs of weight 0 carry nothing: they have no cost and are left out.
 
@@ -178,7 +178,7 @@ class Fst(Deriving, FstProperties):
 
     @property
     def n_paths(self) -> int:
-        """How many accepting paths there are, exactly. The machine must be acyclic, except for states on no accepting path.
+        """Returns the exact number of accepting paths. The machine must be acyclic, except for states on no accepting path.
 
         >>> A = Fst.from_string("ab")
         >>> (A + A).n_paths
@@ -248,7 +248,7 @@ class Fst(Deriving, FstProperties):
         return self._with(self.machine.reversal(self.semiring))
 
     def connect(self) -> Fst:
-        """Without the states that lie on no path from the start to a final state.
+        """Removes the states that lie on no path from the start to a final state.
 
         >>> Fst.from_arcs([(0, "a", "a", 1.0, 1), (0, "b", "b", 1.0, 2)], {1: 1.0}).connect().n_states
         2
@@ -277,7 +277,7 @@ class Fst(Deriving, FstProperties):
             )
 
     def _aligned(self, other: Fst) -> tuple[_core.Machine, list[str] | None, list[str] | None]:
-        """The other machine with its labels translated to those of this one, and the common tables."""
+        """Translates the labels of the other machine to this machine's; returns it with the common tables."""
         self._check_semiring(other)
         inputs, recode_inputs = merge_tables(self.input_symbols, other.input_symbols)
         outputs, recode_outputs = merge_tables(self.output_symbols, other.output_symbols)
@@ -296,7 +296,7 @@ class Fst(Deriving, FstProperties):
         osymbols: Table = None,
         acceptor: bool | None = None,
     ) -> Fst:
-        """From text in OpenFst's format, or a file. Weights are interpreted in `semiring`: use "log" for costs.
+        """Reads text in OpenFst's format, or a file. Weights are interpreted in `semiring`: use "log" for costs.
 
         A string without white space that is not a number is the path of a file.
 
@@ -321,7 +321,7 @@ class Fst(Deriving, FstProperties):
         weights: str | None = None,
         symbols: Table = None,
     ) -> Fst:
-        """The machine of a file that holds one, in any format of `treille.io.read`, with weights interpreted as there."""
+        """Reads the machine of a file that holds one, in any format of `treille.io.read`, with weights interpreted as there."""
         examples = read(path, format=format, weights=weights, symbols=symbols, labelled=False)
         if not isinstance(examples.X, MachineList):
             raise InputError(f"{examples.note}: expected a machine; name its format, such as format='openfst-text'")
@@ -331,7 +331,7 @@ class Fst(Deriving, FstProperties):
 
     @classmethod
     def from_pynini(cls, fst: Any) -> Fst:
-        """From a machine of pynini or pywrapfst, its symbol tables included."""
+        """Converts a machine of pynini or pywrapfst, including its symbol tables."""
         pywrapfst = _imported("pywrapfst")
         if not isinstance(fst, pywrapfst.Fst):
             raise InputError(f"found {type(fst).__name__}, expected a machine of pynini or pywrapfst")
@@ -340,7 +340,7 @@ class Fst(Deriving, FstProperties):
         return cls.from_parts(openfst.parse_binary(fst.write_to_string(), f"pynini's {type(fst).__name__}"))
 
     def to_pynini(self) -> Any:
-        """The machine as one of pynini: tropical as standard arcs, others as log64, costs of positive weights."""
+        """Converts to pynini: tropical weights to standard arcs, others, which must be positive, to costs in log64."""
         return _imported("pynini").Fst.read_from_string(openfst.format_binary(self.parts()))
 
     def __matmul__(self, other: object) -> Fst:
@@ -353,7 +353,7 @@ class Fst(Deriving, FstProperties):
         return Fst(machine, self.semiring, self.input_symbols, other.output_symbols)
 
     def remove_epsilon(self) -> Fst:
-        """The same weights without arcs that read and write nothing. Cycles of such arcs are summed; an error where one diverges.
+        """Removes arcs that read and write nothing. Cycles of such arcs are summed; if a sum diverges, an error is raised.
 
         >>> Fst.from_arcs([(0, "", "", 0.5, 0), (0, "a", "a", 1.0, 1)], {1: 1.0}).remove_epsilon().parts().weights.tolist()
         [2.0]
@@ -361,7 +361,7 @@ class Fst(Deriving, FstProperties):
         return self._with(call_core(_core.Machine.remove_epsilon, self.machine, self.semiring))
 
     def determinize(self) -> Fst:
-        """The same weights with at most one arc for a symbol, or for a pair of symbols, out of a state.
+        """Returns an equivalent machine in which a state has at most one arc per symbol, or pair of symbols.
 
         The machine must have no cycle and no epsilon arc.
 
@@ -372,7 +372,7 @@ class Fst(Deriving, FstProperties):
         return self._with(call_core(_core.Machine.determinize, self.machine, self.semiring))
 
     def push(self) -> Fst:
-        """The same weights, moved towards the start: out of every other state they sum to one.
+        """Moves weights towards the start: afterwards, the weights out of every other state sum to one.
 
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (1, "a", "a", 3.0, 2)], {2: 0.5}).push().parts().weights.tolist()
         [3.0, 1.0]
@@ -380,7 +380,7 @@ class Fst(Deriving, FstProperties):
         return self._with(call_core(_core.Machine.push, self.machine, self.semiring))
 
     def minimize(self) -> Fst:
-        """The same weights with the fewest states. Needs a deterministic machine without cycles: `determinize` makes one.
+        """Minimises the number of states. Needs a deterministic machine without cycles: `determinize` makes one.
 
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (0, "b", "b", -3.0, 2)], {1: 1.0, 2: 5.0}).minimize().n_states
         2

@@ -78,7 +78,7 @@ def run(
 
 
 def _most_frequent(features: Features, matrix: sp.csr_matrix, top: int) -> list[dict[str, Any]]:
-    """The features in most examples; those in as many by their totals."""
+    """The features that occur in most examples; ties are broken by their totals."""
     n = matrix.shape[1]
     examples = np.bincount(matrix.indices, minlength=n)
     totals = np.bincount(matrix.indices, weights=matrix.data, minlength=n)

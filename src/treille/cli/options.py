@@ -86,11 +86,11 @@ class Reading:
     alphabet: Annotated[Literal["dna", "rna", "protein"] | None, ALPHABET] = None
 
     def like(self, model: Any) -> "Reading":
-        """The same, as the examples of a model were read where these options do not say otherwise."""
+        """Returns these options, completed by those with which the model's training examples were read."""
         return ReadingLike(**vars(self) | {"alphabet": self.alphabet or model.reading_.get("alphabet")}, model=model)
 
     def remembered(self) -> dict[str, Any]:
-        """What a model keeps of it.
+        """The options that a model file stores.
 
         >>> Reading(text="title+body", alphabet="dna", label="topic").remembered()
         {'text': 'title+body', 'alphabet': 'dna'}

@@ -79,7 +79,7 @@ def run(
     logged = _logged if log else None
     app = make_app(estimator, name=model.stem, samples=samples, limits=limits, hosts=names, log=logged)
     gc.collect()
-    gc.freeze()  # what lives as long as the program need not be visited again and again
+    gc.freeze()  # the garbage collector need not visit objects that live as long as the program
     with listening(host, port) as found:
         url = url_of(found)
         address, number = found.getsockname()[:2]

@@ -50,7 +50,7 @@ class Batch(PackedExamples):
 
     @classmethod
     def of(cls, data: Any, n_jobs: int | None = None) -> Any:
-        """`data` as a batch of this kind: the constructor, which validates, if it is not one. `n_jobs` threads may do it."""
+        """Returns `data` as a batch of this kind, which the constructor builds, with `n_jobs` threads, if necessary."""
         return data if isinstance(data, cls) else cls(data)  # type: ignore[call-arg]
 
     @classmethod
@@ -226,7 +226,7 @@ class PackedBatch(FlatBatch):
 
 
 def read_each(items: Any, read: Callable[[Any, str], T]) -> Iterator[T]:
-    """What `read` makes of each item, whose place in messages is the second argument."""
+    """Applies `read` to each item; its second argument is the place of the item, for messages."""
     if isinstance(items, (str, bytes, dict, os.PathLike)) or not isinstance(items, Iterable):
         raise InputError(f"one {type(items).__name__} was given, expected a list of them")
     return (read(item, f"item {i}") for i, item in enumerate(items))
@@ -242,7 +242,7 @@ def kind_of(data: Any) -> type[Batch]:
 
 
 def other_kind(data: Any, cls: type[Batch]) -> type[Batch] | None:
-    """The kind of data that is certainly not of the kind `cls`; None if it may be.
+    """The kind of `data` if it is certainly not `cls`; None if it may be `cls`.
 
     Rows of numbers, lists of words and columns of a DataFrame may be meant as sequences: the constructor of `cls` says what is
     wrong.
@@ -300,7 +300,7 @@ def is_frame(data: Any) -> bool:
 
 
 def per_column(frame: Any) -> str:
-    """What to do with a DataFrame whose columns are of several kinds."""
+    """Advice for a DataFrame whose columns are of several kinds."""
     first = str(frame.columns[0]) if len(frame.columns) else "text"
     return f"give each column a kernel, treille.kernels.Columns({{{first!r}: NGram(3), ...}}), or use one column, X[{first!r}]"
 
@@ -326,8 +326,8 @@ def align(
 ) -> np.ndarray:
     """The code that each of `symbols` has in `alphabet`, which may be given by its codes, as int32.
 
-    A symbol that is not in the alphabet gets the code `unknown`. If that is None, it gets a new code, from the size of the alphabet
-    on: it then differs from all others, as the norm of an example requires.
+    A symbol that is not in the alphabet gets the code `unknown`. If `unknown` is None, each such symbol gets a new code of its own,
+    from the size of the alphabet on, as the norm of an example requires.
     """
     if symbols is alphabet:
         return np.arange(len(symbols), dtype=np.int32)

@@ -268,11 +268,11 @@ class Graphs(PackedBatch):
 
     @property
     def is_edge(self) -> np.ndarray:
-        """The arcs that are the edges of `Graph.edges`, in their order: of an undirected edge, that from the smaller node."""
+        """Whether each arc is an edge of `Graph.edges`, in this order: of an undirected edge, the arc from the smaller node."""
         return np.ones(len(self.targets), bool) if self.directed else self.sources <= self.targets
 
     def core_arrays(self, labels: Labels = "all") -> CoreArrays:
-        """The arrays as the core takes them, with the labels of nodes and edges, or of either, or none."""
+        """The arrays for the core; `labels` selects the labels of nodes, of edges, of both or none."""
         nodes = self.labels if labels in ("all", "nodes") else np.zeros_like(self.labels)
         edges = self.edge_labels if labels in ("all", "edges") else NO_CODES
         return nodes, self.offsets, self.arcs, self.targets, edges, self.weights
@@ -301,7 +301,7 @@ class Graphs(PackedBatch):
         return nodes, offsets, arcs, targets, edges, weights
 
     def relabelled(self, labels: np.ndarray, alphabet: list[str]) -> Graphs:
-        """The same graphs with other labels of nodes.
+        """Returns the graphs with other labels of nodes.
 
         >>> str(Graphs([Graph(2, [(0, 1)])]).relabelled(np.array([0, 1], np.int32), ["a", "b"])[0])
         '2 nodes a b, 1 edge 0-1'
@@ -309,7 +309,7 @@ class Graphs(PackedBatch):
         return Graphs(replace(self.as_packed(), labels=labels, alphabet=alphabet))
 
     def undirected(self) -> Graphs:
-        """The same graphs with every arc an edge, without labels and weights of edges, which may depend on the direction.
+        """Makes every arc an undirected edge. Drops labels and weights of edges, which may depend on the direction.
 
         >>> str(Graphs([Graph(2, [(0, 1), (1, 0)], directed=True)]).undirected()[0])
         '2 nodes, 1 edge 0-1'

@@ -124,9 +124,7 @@ def plan(
         check_supported(solver, loss, intercept)
         solvers, wanted = [solver], solver.spaces
     spaces: Sequence[Any] = (nystrom,) if nystrom is not None else source.spaces(wanted, context, n_jobs)
-    built_as = [
-        (each, RowsSpace if isinstance(each, Nystrom) else each) for each in spaces
-    ]  # what Nystrom builds are rows
+    built_as = [(each, RowsSpace if isinstance(each, Nystrom) else each) for each in spaces]  # Nystrom builds rows
     pairs = [(each, s) for each, space in built_as for s in solvers if space in s.spaces]
     if not pairs:
         raise _refusal(kernel, solvers, nystrom, intercept)

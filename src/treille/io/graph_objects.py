@@ -256,7 +256,7 @@ EXPECTED = "expected a graph: treille.data.Graph, a networkx graph, an adjacency
 
 
 def graph_of(item: Any, place: str) -> PlainGraph:
-    """One graph, from whatever holds one; `place` names it in messages.
+    """Converts an object of any supported type to one graph; `place` names it in messages.
 
     >>> graph = graph_of(([(0, 1), (1, 0)], {0: "C", 1: "O"}), "item 0")
     >>> graph.nodes, graph.directed

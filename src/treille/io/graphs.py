@@ -111,7 +111,7 @@ def _indexed(
 ) -> tuple[list[PlainGraph], bool | None]:
     """The graphs of all records, with rows of `x` and `edge_attr` as labels if all are one-hot; and whether these are.
 
-    `one_hot` is what was found for earlier records; None if these have no such rows.
+    `one_hot` is the answer for earlier records; None if these have no such rows.
     """
 
     def graphs(one_hot: bool) -> list[PlainGraph]:

@@ -44,8 +44,8 @@ def joined_blocks(
 ) -> Iterator[Examples]:
     """The examples of several files. Labels are those in a field of each file; if there is none, names of folders or files.
 
-    Small files share a block. If all files together are as small as a first block, they are one. Otherwise the files up to there
-    decide whether each holds a single example, and a pass over all files whether ids are unique.
+    Small files share a block. If all files together are as small as a first block, they form one block. Otherwise the files up to
+    there decide whether each holds a single example, and a pass over all files whether ids are unique.
     """
     joining = _Joining(files, request, folders)
     stream = ((i, n, block) for i, file in enumerate(files) for n, block in enumerate(file.blocks(limits)))
@@ -78,7 +78,7 @@ def joined_blocks(
 
 
 def emptied(items: list[T]) -> Iterator[T]:
-    """The items of a list, which does not keep them in memory.
+    """Yields the items of a list and removes them from it, to free their memory.
 
     >>> items = ["a", "b"]
     >>> list(emptied(items)), items
@@ -123,7 +123,7 @@ class Distinct:
         self._digests, self._empty = bytearray(), False
 
     def add(self, names: Iterable[str]) -> None:
-        """Takes notice of some names."""
+        """Adds some names."""
         for name in names:
             self._empty |= not name
             self._digests += blake2b(name.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
@@ -164,7 +164,7 @@ class _Joining:
         self.prefixed: bool | None = None  # whether ids begin with the name of the file; None: there are none
 
     def see(self, i: int, block: Examples) -> None:
-        """Takes notice of a block of file i, and refuses it if it does not fit the others."""
+        """Registers a block of file i; refuses it if it does not fit the others."""
         own = block.labels is not None and (block.format not in FIRST_WORDS or self.request.label is not None)
         source = self.sources[i]
         self.has, self.lacks = self.has or source * own, self.lacks or source * (not own)

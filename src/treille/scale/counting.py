@@ -1,7 +1,7 @@
 """The features of parts: each part counts its own, maps are merged, and rows are written with the merged ids.
 
 Ids rarely change while maps are merged, so the rows of a part are final when its features have been merged: one pass over the data.
-What the kernel makes of all examples together, such as inverse document frequencies, comes afterwards: `compose`.
+Values that depend on all examples, such as inverse document frequencies, are computed afterwards, by `compose`.
 """
 
 import contextlib
@@ -172,7 +172,7 @@ def count_parts(
     now = file_facts(parts.sources)
     changed = [file for file in sorted(facts.keys() | now.keys()) if facts.get(file) != now.get(file)]
     if changed:
-        folder.clear()  # what was counted belongs to a file that is no more
+        folder.clear()  # the counts belong to a file that has changed
         raise InputError(f"{changed[0]}: changed while it was read: train again when it is complete")
     _renumber_moved(counted, effective_n_jobs(n_jobs))
     show(f"saving the features of {len(counted):,} examples")
@@ -232,10 +232,10 @@ def _check_part(counted: CountedParts, part: Part) -> None:
 
 
 def _check_memory(counted: CountedParts, part: Part) -> None:
-    """Refuses to go on where what is known so far cannot be trained: the features, their weights, and a few parts of rows."""
+    """Refuses to go on if the features so far, their weights, and a few parts of rows do not fit in memory."""
     n_functions, limit = counted.labels.n_functions, counted.parts.memory
     rows = sum(counted.file(len(counted.lengths) - 1, place).stat().st_size for place in range(len(counted.leaves)))
-    trained = 0 if counted.parts.min_count > 1 else counted.n_features  # how many will be left is not known yet
+    trained = 0 if counted.parts.min_count > 1 else counted.n_features  # with min_count, their number is not known yet
     needed = memory_needed(len(counted), counted.n_features, trained, n_functions, resident_bytes()) + SHARES * rows
     if needed > limit:
         fewer = "" if counted.parts.min_count > 1 else ", or keep frequent features only, min_count=5"
@@ -318,7 +318,7 @@ def text_bytes(facts: Facts) -> int:
 def identity(
     parts: Parts, kernel: Kernel, facts: Facts, labels: Collected | None = None, first: Batch | None = None
 ) -> dict[str, Any]:
-    """What a checkpoint belongs to, as JSON values: with its labels and first part, where these are at hand."""
+    """The identity of the run that a checkpoint belongs to, as JSON values; with labels and first part if they are known."""
     found = {
         "treille": version("treille"),
         "kernel": repr(kernel),

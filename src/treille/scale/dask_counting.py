@@ -1,4 +1,4 @@
-"""The features of parts on a Dask cluster: each worker counts those of its parts, and maps are merged in a tree."""
+"""The features of parts on a Dask cluster: each worker counts the features of its parts, and maps are merged in a tree."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -26,13 +26,13 @@ from treille.spaces.space import no_features
 
 @dataclass(frozen=True)
 class PartitionFacts:
-    """What the driver knows of a part."""
+    """Facts about a part that the driver needs."""
 
     place: str
     n: int = 0
     kind: Any = None  # of data; None: there are no examples
     item: str = ""  # the first one, for messages
-    examples: dict[Any, int] = field(default_factory=dict)  # how many each class has
+    examples: dict[Any, int] = field(default_factory=dict)  # number of examples of each class
     first: Any = None  # a batch of one example, if there is one
 
 
@@ -50,7 +50,7 @@ class CountedPartition:
 
 @dataclass(frozen=True)
 class LeafMaps:
-    """The features of each leaf of the kernel, in one part or in several; none: in parts without examples."""
+    """The features of each leaf of the kernel, in one or more parts; no maps if the parts have no examples."""
 
     maps: list[FeatureMap]
     ids: tuple[list[np.ndarray], ...] = ()  # of the features of the two that were merged, leaf by leaf
@@ -173,7 +173,7 @@ def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[
 
 
 def _renumbered_parts(cluster: DaskCluster, counted: list[Any], merges: list[list[Any]]) -> list[Any]:
-    """The futures of the rows of each part with the ids of the merged features: those of merges, from the top of the tree down."""
+    """The futures of the rows of each part with the ids of the merged features, found by descending the tree of merges."""
     ids: list[Any] = [None]
     for merged in reversed(merges):
         twice = [each for each in zip(merged, ids[: len(merged)], strict=True) for _ in range(2)]

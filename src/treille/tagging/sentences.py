@@ -287,7 +287,7 @@ def one_column(data: Any, what: str) -> Sentences:
 
 
 def check_lengths(one: Sentences, other: Sentences, what: str, of_other: str) -> None:
-    """Refuses two descriptions of sentences of different lengths, whose tokens are called `what` and `of_other`."""
+    """Refuses descriptions of sentences that differ in length; messages call their tokens `what` and `of_other`."""
     if len(one) != len(other):
         raise InputError(f"found {count(len(one), 'sentence')} of {what}s and {len(other):,} of {of_other}s")
     lengths, others = np.diff(one.offsets), np.diff(other.offsets)

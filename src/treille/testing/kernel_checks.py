@@ -238,7 +238,7 @@ def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """A map, and the parts of the data that it has the features of: each with the map fitted on it and its ids in this one."""
+    """A map, and the parts of the data whose features it has: for each, the map fitted on it and its ids in the merged map."""
 
     features: FeatureMap
     parts: list[tuple[Batch, FeatureMap, np.ndarray]]
