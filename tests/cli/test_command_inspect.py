@@ -51,3 +51,11 @@ def test_standard_input_and_every_format_can_be_inspected(cli):
         Path(name).write_text(content)
         assert cli("inspect", name).code == 0
     assert cli("inspect", "-", "--json", stdin=b"abc\nabd\n").json()["examples"] == 2
+
+
+def test_options_of_data_are_refused_for_a_model_and_those_of_models_for_data(cli, model, wines):
+    for words in (("--label", "x"), ("--skip-unlabelled",)):
+        answer = cli("inspect", model, *words)
+        assert (answer.code, f"{words[0]}: is for data, and FILE is a model" in answer.err) == (2, True)
+    answer = cli("inspect", wines, "--top", 10)
+    assert (answer.code, "--top: is for models, and FILE holds data" in answer.err) == (2, True)

@@ -264,7 +264,7 @@ def test_templates_of_crf_are_read_and_kept(cli, data, other_data, tmp_path):
 def test_the_column_of_tags_is_refused_where_lines_have_none(cli):
     answer = cli("tag", "train", "items.txt", "--format", "crfsuite", "--tag-column", "1", "--model", "m.treille")
     assert answer.code == 2
-    assert "--tag-column: is for columns: leave it out with --format crfsuite, where the tag comes first" in answer.err
+    assert "--tag-column: is for columns: leave it out for CRFsuite's items, where the tag comes first" in answer.err
 
 
 def test_features_of_crfsuite_are_learnt_and_tagged(cli, data, tmp_path):
@@ -281,9 +281,17 @@ def test_features_of_crfsuite_are_learnt_and_tagged(cli, data, tmp_path):
     features, y = read_features("items.txt")
     model = treille.load("m.treille")
     assert cli("tag", "evaluate", "m.treille", "items.txt", "--json").json()["f1"] == model.score(features, y)
+    assert "--tag-column: is for columns" in cli("tag", "evaluate", "m.treille", "items.txt", "--tag-column", 1).err
     tagged = cli("tag", "run", "m.treille", "items.txt").out
     assert [each.split("\n") for each in tagged.rstrip("\n").split("\n\n")] == model.predict(features)
     assert "features of tokens" in cli("inspect", "m.treille").out
+
+
+def test_options_of_other_files_are_refused_for_those_of_sentences(cli, tagger, data):
+    for command in (("explain", tagger, data), ("report", tagger, data)):
+        answer = cli(*command, "--text", "word")
+        assert (answer.code, "--text: is not for files of sentences" in answer.err) == (2, True)
+        assert cli(*command, "--encoding", "utf-8").code == 0
 
 
 def test_a_model_that_did_not_converge_is_saved_with_exit_code_3(cli, data):

@@ -64,7 +64,7 @@ def run(
         if label is not None:
             why = "is for classifiers: of a tagger, the tags that it gives are explained"
             raise typer.BadParameter(why, param_hint="--class")
-        value, shown = _explain_sentences(printer, estimator, files, reading.encoding, number, top)
+        value, shown = _explain_sentences(printer, estimator, files, reading.encoding_of_sentences(), number, top)
     else:
         value, shown = _explain_examples(printer, estimator, files, reading.like(estimator), number, top, label)
     printer.result({"model": str(model)} | value)

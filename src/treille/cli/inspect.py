@@ -34,12 +34,15 @@ def run(
     reading: options.ReadingOptions,
     top: Annotated[int, option("N", "For a model: features of each class.", min=0)] = 10,
     *,
+    given: options.GivenOptions,
     printer: options.ResultOutput,
 ) -> None:
     """Describes a model or data, whichever FILE is."""
     if looks_like_model(files[0]) and len(files) == 1:
+        given.refuse([f"--{name.replace('_', '-')}" for name in vars(reading)], "is for data, and FILE is a model")
         _inspect_model(printer, Path(files[0]), top)
     else:
+        given.refuse(["--top"], "is for models, and FILE holds data")
         _inspect_data(printer, reading, files)
 
 

@@ -57,7 +57,6 @@ NUMBERS = option("KIND", "Numbers in lattices: cost, logprob or prob.", default=
 ALPHABET = option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
 LABELS = option("PATH", "File of labels: an id and its label on each line, or one label per line.", default=False)
 SYMBOLS = option("PATH", "Symbol table of lattices whose labels are numbers.", default=False)
-REMEMBERED = ("text", "weights", "alphabet", "root_label")  # kept in models
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,8 @@ class Reading:
         >>> Reading(text="title+body", alphabet="dna", label="topic").remembered()
         {'text': 'title+body', 'alphabet': 'dna'}
         """
-        return {name: getattr(self, name) for name in REMEMBERED if getattr(self, name)}
+        kept = ("text", "weights", "alphabet", "root_label")
+        return {name: getattr(self, name) for name in kept if getattr(self, name)}
 
     def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
         """The examples of files, after a note on how they were understood. The kernel decides whether they have columns."""
@@ -154,6 +154,14 @@ class Reading:
     def inputs(self, *paths: str | None) -> list[str]:
         """All files that are read, which no output may replace."""
         return [str(path) for path in (*paths, self.labels, self.symbols) if path]
+
+    def encoding_of_sentences(self) -> str:
+        """The encoding of files of sentences, for which the other options are not."""
+        for name, value in vars(self).items():
+            if value and name != "encoding":
+                why = "is not for files of sentences: leave it out"
+                raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-')}")
+        return self.encoding
 
     def flags(self) -> str:
         """The options to give again with a new file: those that models do not keep.

@@ -53,14 +53,13 @@ class Kind:
     line: Callable[[Any, str], str] = lambda text, label: dumps({"text": text, "label": label})  # of its file
 
 
-def syntax_trees(texts: list[str]) -> list[str]:
-    """The functions as syntax trees in brackets, identifiers and constants as leaves."""
-    return [str(tree) for tree in Trees.from_ast(texts, names=True)]
-
-
 KINDS = (
     Kind("strings", list, None),
-    Kind("trees", syntax_trees, Subpath(0.5, counts="log").weighted("idf").normalized()),
+    Kind(
+        "trees",
+        lambda texts: list(map(str, Trees.from_ast(texts, names=True))),
+        Subpath(0.5, counts="log").weighted("idf").normalized(),
+    ),
     Kind(
         "graphs",
         lambda texts: [flow_graph(text) for text in texts],

@@ -56,7 +56,8 @@ def run(
 def _read(printer: Printer, model: Any, reading: Reading, paths: list[str]) -> tuple[Any, Any, str, list[str] | None]:
     """Examples and what is known about them, the name of the files, and the names of the examples."""
     if model.task().reads is Sentences:
-        return *sentences.read_for(printer, model, paths, None, reading.encoding), sentences.source(paths), None
+        encoding = reading.encoding_of_sentences()
+        return *sentences.read_for(printer, model, paths, None, encoding), sentences.source(paths), None
     reading, kernel = reading.like(model), model.plan_.kernel
     examples = reading.read(printer, paths, None, kernel)
     X = reading.data(printer, examples, kernel)

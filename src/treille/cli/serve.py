@@ -115,7 +115,7 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
     from treille.serve.playground import Sample
 
     if estimator.task().reads is Sentences:
-        items = first_sentences(estimator, [path], reading.encoding, SAMPLES)
+        items = first_sentences(estimator, [path], reading.encoding_of_sentences(), SAMPLES)
         titles = [""] * len(items)
     else:
         kernel = estimator.plan_.kernel

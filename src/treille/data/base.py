@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from treille.io.errors import InputError
-from treille.io.packed import PackedExamples
+from treille.io.packed import Deriving, PackedExamples
 from treille.io.packed import running_sum as running_sum
 from treille.io.packed import selection as selection
 from treille.registry import known, registered_name, require
@@ -158,7 +158,7 @@ class Batch(PackedExamples):
         yield self
 
 
-class FlatBatch(Batch):
+class FlatBatch(Deriving, Batch):
     """A batch in flat arrays, where the symbols of example i are those from ``offsets[i]`` to ``offsets[i + 1]``."""
 
     stored: ClassVar[tuple[str, ...]]  # the attributes that are arrays
@@ -176,13 +176,6 @@ class FlatBatch(Batch):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._hold(**state)
-
-    def derived(self, key: Any, make: Callable[[], T]) -> T:
-        """The result of `make`, computed once and cached in this batch under `key`; it is not pickled."""
-        cached: dict[Any, T] = self.__dict__.setdefault("_derived", {})
-        if key not in cached:
-            cached[key] = make()
-        return cached[key]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

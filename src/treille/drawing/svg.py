@@ -13,7 +13,7 @@ HINT = 400  # characters of a hint
 MARKS = {" ": "·", "\n": "↵", "\t": "⇥"}
 NARROW, BROAD = set("iljtfrI.,:;'|!()[]{} "), set("mwMW@%&—")
 # Colours of a picture that is shown by itself, as notebooks do; inside a page, it has those of the page.
-ALONE = (
+STANDALONE_STYLE = (
     "<style>.treille-alone{color:#1b1b1b;background:#fff}"
     "@media(prefers-color-scheme:dark){.treille-alone{color:#ececec;background:#1b1b1b}}</style>"
 )
@@ -132,4 +132,4 @@ def document(width: float, height: float, body: Sequence[str], title: str, note:
     kind = "treille-drawing treille-alone" if alone else "treille-drawing"
     text = f'font-family="system-ui, sans-serif" font-size="{FONT}" text-anchor="middle" fill="currentColor"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" {size} {text} stroke-width="1">'
-    return "".join([head, hint(title), ALONE if alone else "", *body, "</svg>"])
+    return "".join([head, hint(title), STANDALONE_STYLE if alone else "", *body, "</svg>"])

@@ -34,7 +34,7 @@ class Perceptron(TrainingParameters, Classifier):
 
     Parameters
     ----------
-    kernel : Kernel, function or None
+    kernel : Kernel, an expression such as "ngram(5)", function or None
         As in `SVC`. For `partial_fit`, None picks the default kernel without weights that depend on all examples.
     averaged : bool
         Predict with the mean of the weights over all visits, which depends less on the order of the examples than the last weights.

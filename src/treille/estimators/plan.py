@@ -26,7 +26,7 @@ from treille.solvers import (
     NormalEquations,
     Problem,
 )
-from treille.solvers.solver import Solver, check_supported, supports
+from treille.solvers.solver import check_supported, supports
 from treille.spaces import ClusterSpace, Nystrom, PartsSpace, ProductSpace, RowsSpace, Source
 
 SOLVERS: dict[Any, str] = {  # what "auto" chooses from, preferred ones first
@@ -124,7 +124,8 @@ def plan(
         check_supported(solver, loss, intercept)
         solvers, wanted = [solver], solver.spaces
     spaces: Sequence[Any] = (nystrom,) if nystrom is not None else source.spaces(wanted, context, n_jobs)
-    pairs = [(each, s) for each in spaces for s in solvers if _works_on(s, each)]
+    built_as = [(each, RowsSpace if isinstance(each, Nystrom) else each) for each in spaces]  # Nystrom builds rows
+    pairs = [(each, s) for each, space in built_as for s in solvers if space in s.spaces]
     if not pairs:
         raise _refusal(kernel, solvers, nystrom, intercept)
     builder = pairs[0][0]
@@ -144,11 +145,6 @@ def requested_nystrom(space: Any) -> Nystrom | None:
     if isinstance(space, str) and space in ("auto", "nystrom"):
         return Nystrom() if space == "nystrom" else None
     raise InputError(f"space is {space!r}, expected 'auto', 'nystrom' or treille.spaces.Nystrom(n_landmarks=...)")
-
-
-def _works_on(solver: Solver, space: Any) -> bool:
-    """Whether the solver works on spaces of this class. A Nystrom space has rows."""
-    return RowsSpace in solver.spaces if isinstance(space, Nystrom) else space in solver.spaces
 
 
 def _refusal(kernel: Kernel, solvers: list[Any], nystrom: Nystrom | None, intercept: Any) -> InputError:

@@ -39,7 +39,7 @@ class Ridge(RidgeParameters, Regressor):
 
     Parameters
     ----------
-    kernel : Kernel, "precomputed", function or None
+    kernel : Kernel, an expression such as "ngram(5)", "precomputed", function or None
         As in `SVC`.
     alpha : float
         Weight of the regulariser against the sum of the squared errors.

@@ -38,9 +38,9 @@ class Posed:
 
 def require_memory(X: Any, estimator: Any, for_parts: str, on_cluster: str) -> None:
     """Refuses data in parts or on a cluster, for an estimator that needs all examples at once, and says what to do instead."""
-    spread = _is_on_cluster(X)
-    if spread or isinstance(X, Parts):
-        where, instead = ("on a Dask cluster", on_cluster) if spread else ("in parts", for_parts)
+    distributed = _is_on_cluster(X)
+    if distributed or isinstance(X, Parts):
+        where, instead = ("on a Dask cluster", on_cluster) if distributed else ("in parts", for_parts)
         name = type(estimator).__name__
         raise InputError(f"{name} needs all examples in memory, and these are {where}: {instead}")
 

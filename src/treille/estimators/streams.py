@@ -94,15 +94,15 @@ class Stream(ABC):
     def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
         """Gives class k the column ``columns[k]``; the other columns belong to new classes."""
 
-        def spread(values: np.ndarray, fill: float = 0) -> np.ndarray:
+        def widened(values: np.ndarray, fill: float = 0) -> np.ndarray:
             wide = np.full((*values.shape[:-1], n_classes), fill, values.dtype)
             wide[..., columns] = values
             return wide
 
-        self._keep(spread(self.memory))
-        self.b, self.late_b, self.sums = spread(self.b), spread(self.late_b), spread(self.sums)
-        self.largest, self.sq_norms = spread(self.largest), spread(self.sq_norms)
-        self.mistakes, self.begins = spread(self.mistakes), spread(self.begins, UNSEEN)
+        self._keep(widened(self.memory))
+        self.b, self.late_b, self.sums = widened(self.b), widened(self.late_b), widened(self.sums)
+        self.largest, self.sq_norms = widened(self.largest), widened(self.sq_norms)
+        self.mistakes, self.begins = widened(self.mistakes), widened(self.begins, UNSEEN)
 
     def begin_at(self, functions: DecisionFunctions, n_classes: int) -> None:
         """Begins with the functions of a model. The mean is over the steps from here on."""

@@ -114,7 +114,7 @@ class SVCCV(SVCParameters, ClassifierSearchCV):
 
     Parameters
     ----------
-    kernel : kernel or list of kernels
+    kernel : kernel, an expression such as "ngram(5)", or list of these
         As in `SVC`; of a list, the best is chosen.
     Cs : list of float, or int
         The values of C to try; a number of values is spread evenly on a logarithmic scale from 0.001 to 1000.
@@ -162,7 +162,7 @@ class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : Kernel, "precomputed", function or None
+    kernel : Kernel, an expression such as "ngram(5)", "precomputed", function or None
         As in `SVC`.
     nu : float
         Above 0, at most 1.

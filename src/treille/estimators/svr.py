@@ -29,7 +29,7 @@ class SVR(SVRParameters, Regressor):
 
     Parameters
     ----------
-    kernel : Kernel, "precomputed", function or None
+    kernel : Kernel, an expression such as "ngram(5)", "precomputed", function or None
         As in `SVC`.
     C : float
         Weight of the losses against the regulariser.

@@ -45,7 +45,7 @@ class Tagger(TrainingParameters, Model):
 
     Parameters
     ----------
-    kernel : Kernel or None
+    kernel : Kernel, an expression such as "linear()", or None
         `Linear`, `Polynomial` or `Conjunctions` of the features of a token. None is ``Conjunctions(2, min_support=2e-5)``. The
         intercept takes the place of the polynomial's constant, and values are divided by the root of their mean square, so that
         C means the same for every degree.

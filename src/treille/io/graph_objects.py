@@ -130,7 +130,7 @@ def _labels(array: np.ndarray | None, one_hot: bool, what: str) -> tuple[list[in
 
 
 Arc = tuple[Hashable, Hashable]
-NEAR = (Mapping, list, tuple, set, frozenset)
+NEIGHBOUR_TYPES = (Mapping, list, tuple, set, frozenset)
 
 
 def is_grakel(item: Any) -> bool:
@@ -148,7 +148,7 @@ def is_tuple(item: Any) -> bool:
     if isinstance(edges, (dict, set, frozenset)):
         values = edges.values() if isinstance(edges, dict) else ()
         pairs = len(edges) > 0 and all(isinstance(edge, tuple) for edge in edges)
-        return bool(labels) or pairs or any(isinstance(near, NEAR) for near in values)
+        return bool(labels) or pairs or any(isinstance(near, NEIGHBOUR_TYPES) for near in values)
     if is_matrix(edges) or sp.issparse(edges):
         return True
     return isinstance(edges, list) and len(edges) > 0 and all(isinstance(e, tuple) and len(e) in (2, 3) for e in edges)
@@ -198,7 +198,7 @@ def _arcs(edges: Any, place: str) -> dict[Arc, float]:
             rows = (
                 (u, v, near[v] if isinstance(near, Mapping) else 1.0)
                 for u, near in edges.items()
-                for v in (near if isinstance(near, NEAR) else [near])
+                for v in (near if isinstance(near, NEIGHBOUR_TYPES) else [near])
             )
     else:
         rows = edges
@@ -216,7 +216,7 @@ def _by_node(edges: Any) -> bool:
     if not isinstance(edges, Mapping):
         return False
     pairs = all(isinstance(key, tuple) and len(key) == 2 for key in edges)
-    return not pairs or any(isinstance(near, NEAR) for near in edges.values())
+    return not pairs or any(isinstance(near, NEIGHBOUR_TYPES) for near in edges.values())
 
 
 def _names(arcs: Sequence[Arc], labels: Any, nodes: Iterable[Any]) -> list[Any]:

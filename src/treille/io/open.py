@@ -112,7 +112,9 @@ def open_bytes(path: str | os.PathLike[str]) -> Bytes:
         raise InputError(f"{os.fspath(path)!r}: not the name of a file: {error}") from None
     except OSError as error:
         if Path(path).is_dir():
-            raise InputError(f"{path}: is a folder, expected a file{such_as(Path(path))}") from None
+            files = sorted(member.name for member in Path(path).iterdir() if member.is_file())
+            such = f", such as {', '.join(files[:5])}" if files else "; it holds no file"
+            raise InputError(f"{path}: is a folder, expected a file{such}") from None
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     return Bytes(file, source_name(path))
 
@@ -122,12 +124,6 @@ def _likely(path: Path) -> str:
         return f"; the folder {path.parent} does not exist either"
     close = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1)
     return f"; did you mean {path.with_name(close[0])}?" if close else f"; looked in {path.parent.resolve()}"
-
-
-def such_as(folder: Path, most: int = 5) -> str:
-    """The first files of a folder, to complete a message that expects one."""
-    files = sorted(member.name for member in folder.iterdir() if member.is_file())
-    return f", such as {', '.join(files[:most])}" if files else "; it holds no file"
 
 
 def _measured(file: Any, name: str) -> tuple[Any, Budget]:

@@ -5,12 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
+
+T = TypeVar("T")
+
+
+class Deriving:
+    """An immutable object that caches what is derived from it."""
+
+    def derived(self, key: Any, make: Callable[[], T]) -> T:
+        """The result of `make`, computed once and cached in this object under `key`; it is not pickled."""
+        cached: dict[Any, T] = self.__dict__.setdefault("_derived", {})
+        if key not in cached:
+            cached[key] = make()
+        return cached[key]
 
 
 def running_sum(lengths: Any) -> np.ndarray:

@@ -133,7 +133,6 @@ class ReadingPlan:
         if label is not None and (labels is not None or root_label):
             other = "--root-label" if labels is None else "--labels"
             raise InputError(f"labels are given twice, by --label {label} and by {other}: give either")
-        of_lattices = {"weights": weights, "symbols": symbols}
         request = Request(
             "",
             format or "",
@@ -145,8 +144,8 @@ class ReadingPlan:
             columns=tuple(columns),
             **options,
         )
-        given = tuple(name for name, value in of_lattices.items() if value is not None)
-        return cls(request, limits, labelled, labels, root_label, given)
+        own = tuple(name for name, value in (("weights", weights), ("symbols", symbols)) if value is not None)
+        return cls(request, limits, labelled, labels, root_label, own)
 
     def input_file(self, path: Path | Sequence[Path]) -> InputFile:
         """The files of a path, or of several paths."""

@@ -66,7 +66,9 @@ def align_weights(
     taking_part = problem.C > 0
     part = matrix if taking_part.all() else matrix[taking_part]
     kernels = FeatureKernels(part, centered) if groups is None else GroupKernels(part, groups, centered)
-    norms = root_traces(matrix, groups)
+    squares = np.bincount(matrix.indices, matrix.data**2, minlength=matrix.shape[1])
+    squares = squares if groups is None else np.bincount(groups[groups >= 0], squares[groups >= 0])
+    norms = np.sqrt(squares)  # |X_k|, or for a group the root of the trace of its kernel matrix
     found = []
     for k in range(problem.n_problems):
         y = problem.y(k)[taking_part]
@@ -196,11 +198,3 @@ class GroupKernels:
 
     def products(self, ids: np.ndarray) -> np.ndarray:
         return self.gram[np.ix_(ids, ids)]
-
-
-def root_traces(matrix: sp.csr_matrix, groups: np.ndarray | None) -> np.ndarray:
-    """|X_k|, or for a group the root of the trace of its kernel matrix."""
-    squares = np.bincount(matrix.indices, matrix.data**2, minlength=matrix.shape[1])
-    if groups is not None:
-        squares = np.bincount(groups[groups >= 0], squares[groups >= 0])
-    return np.sqrt(squares)

@@ -124,9 +124,10 @@ def learn_weights(
     threads = effective_n_jobs(n_jobs)
     columns = Columns.of(rows, groups, threads)
     start = start or []
+    known = SquaredEpsilonInsensitive(0.0) if isinstance(problem.loss, SquaredError) else problem.loss  # to the core
     answers = _core.squared_l1(
         columns.core,
-        known_to_core(problem).core(),
+        replace(problem, loss=known).core(),
         float(trace),
         problem.intercept is not False,
         float(problem.intercept is True),
@@ -253,8 +254,3 @@ def check_learning(problem: Problem, rows: Any, trace: float, spread: str) -> No
         raise InputError("there are no examples: kernel learning needs some")
     if len(rows) != len(problem):
         raise InputError(f"there are {len(problem):,} targets, but {len(rows):,} examples")
-
-
-def known_to_core(problem: Problem) -> Problem:
-    """The same problem with the squared error as an epsilon-insensitive loss, which the core knows."""
-    return replace(problem, loss=SquaredEpsilonInsensitive(0.0)) if isinstance(problem.loss, SquaredError) else problem

@@ -155,7 +155,8 @@ def count_parts(
             with part.named():
                 batch = kernel.batch(part.X, n_jobs)
         if batch.units != units:
-            raise _different(part, f"has the unit {unit_names(batch.units)}, parts before it {unit_names(units)}")
+            own, before = (" and ".join(map(repr, each)) for each in (batch.units, units))
+            raise _different(part, f"has the unit {own}, parts before it {before}")
         with part.named():
             _count(counted, part, batch, found, n_jobs)
         del batch
@@ -168,11 +169,11 @@ def count_parts(
             _save(counted, done=False)
     if counted is None:
         raise InputError("there are no examples: fit needs at least one")
-    try:
-        check_unchanged(parts.sources, facts)
-    except InputError:
+    now = file_facts(parts.sources)
+    changed = [file for file in sorted(facts.keys() | now.keys()) if facts.get(file) != now.get(file)]
+    if changed:
         folder.clear()  # the counts belong to a file that has changed
-        raise
+        raise InputError(f"{changed[0]}: changed while it was read: train again when it is complete")
     _renumber_moved(counted, effective_n_jobs(n_jobs))
     show(f"saving the features of {len(counted):,} examples")
     _save(counted, done=True)
@@ -182,11 +183,6 @@ def count_parts(
 def _different(part: Part, found: str) -> InputError:
     first = str(first_item(part.X))[:60]
     return InputError(f"{part.place}: {found}: its first item is {first!r}. Pass all parts as the same kind of data")
-
-
-def unit_names(units: Sequence[Any]) -> str:
-    """The units of a batch in messages."""
-    return " and ".join(map(repr, units))
 
 
 def _renumber_moved(counted: CountedParts, threads: int) -> None:
@@ -312,14 +308,6 @@ def file_facts(sources: tuple[str, ...]) -> Facts:
                 status = os.stat(file)
                 facts[file] = [status.st_size, status.st_mtime_ns]
     return facts
-
-
-def check_unchanged(sources: tuple[str, ...], before: Facts) -> None:
-    """Refuses files that have changed since."""
-    now = file_facts(sources)
-    for file in sorted(before.keys() | now.keys()):
-        if before.get(file) != now.get(file):
-            raise InputError(f"{file}: changed while it was read: train again when it is complete")
 
 
 def text_bytes(facts: Facts) -> int:

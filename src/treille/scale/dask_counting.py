@@ -17,7 +17,6 @@ from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster, DaskRows
-from treille.scale.counting import unit_names
 from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.parts import Collected, Part
 from treille.spaces.parts import ClusterSpace
@@ -111,17 +110,16 @@ class ClusterSource(Source):
         lengths, each = np.array([own.n for own in self.facts], np.int64), []
         for leaf, futures in zip(self.leaves, self.rows, strict=True):
             rows = PartedRows(DaskRows(self.cluster, futures, lengths), leaf.n_features)
-            each.append(_restricted(leaf, rows, self.min_count) if self.min_count > 1 else (leaf, rows))
+            if self.min_count > 1:
+                often = rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= self.min_count
+                kept = leaf.ids_for_norms(np.flatnonzero(often))
+                ids = np.full(leaf.n_features, -1, np.int64)
+                ids[kept] = np.arange(len(kept))
+                leaf, rows = leaf.restrict(kept), rows.renumbered(ids, len(kept))
+            each.append((leaf, rows))
         features, composed = compose(self.kernel, iter(each), context, n_jobs)
         assert isinstance(composed, PartedRows)
         return features, composed
-
-
-def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
-    kept = features.ids_for_norms(np.flatnonzero(rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= least))
-    ids = np.full(features.n_features, -1, np.int64)
-    ids[kept] = np.arange(len(kept))
-    return features.restrict(kept), rows.renumbered(ids, len(kept))
 
 
 def count_on_cluster(
@@ -152,9 +150,9 @@ def count_on_cluster(
                 f"{own.place}: holds {own.kind.title}, {some.place} {some.kind.title}: its first item is {own.item!r}"
             )
         if own.first.units != some.first.units:
-            found, expected = unit_names(own.first.units), unit_names(some.first.units)
+            one, other = (" and ".join(map(repr, each.first.units)) for each in (own, some))
             raise InputError(
-                f"{own.place}: has the unit {found}, {some.place} {expected}: its first item is {own.item!r}; use examples "
+                f"{own.place}: has the unit {one}, {some.place} {other}: its first item is {own.item!r}; use examples "
                 "of one unit in all partitions"
             )
     rows = _renumbered_parts(cluster, counted, merges)  # while the features come here

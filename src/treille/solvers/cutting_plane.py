@@ -93,7 +93,7 @@ class CuttingPlane(BaseSolver):
         bundles = [ExampleBundle(problem, k, None if starts is None else starts[k]) for k in range(problem.n_problems)]
         while unfinished := [bundle for bundle in bundles if not bundle.status]:
             active = unfinished[:WIDTH]
-            beta = np.stack([bundle.next_plane() for bundle in active], axis=1)
+            beta = np.stack([bundle.sign * bundle.C * bundle.share for bundle in active], axis=1)
             products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
             for bundle, coefficients, values in zip(active, beta.T, products.T, strict=True):
                 bundle.add(np.ascontiguousarray(coefficients), np.ascontiguousarray(values), run.tol, run.max_epochs)
@@ -140,10 +140,6 @@ class ExampleBundle(Bundle):
         # What the losses weigh at the w to cut at: c_i = C_i share_i.
         self.share = self._cut(self.best_outputs) if start is None else self._share(start)
 
-    def next_plane(self) -> np.ndarray:
-        """The coefficients s_i c_i of the next plane; `add` needs its decision values."""
-        return self.sign * self.C * self.share
-
     def add(self, beta: np.ndarray, outputs: np.ndarray, tol: float, max_epochs: int) -> None:
         """A round: adds the plane, recomputes the mixture, searches the line to the new w, and cuts near the result."""
         self.rounds += 1
@@ -155,7 +151,10 @@ class ExampleBundle(Bundle):
         self.mix_planes(PRECISION * (self.primal - self.dual))
         beta, mixed = self._improve()
         self.share = self._cut((1 - CUT_AHEAD) * self.best_outputs + CUT_AHEAD * mixed)
-        self._forget()
+        kept = np.flatnonzero(self.idle <= PATIENCE)  # planes that have had weight in the last rounds
+        if len(kept) < len(self.idle):
+            self.keep_planes(kept)
+            self.shares, self.outputs = [self.shares[t] for t in kept], [self.outputs[t] for t in kept]
         if self.small_gap(tol) and self.reached is None:
             # The best w is a mixture of all earlier ones, in which every example has a coefficient. The search starts again from
             # the planes' w, in which only examples at the margin have one, and is soon as good.
@@ -188,13 +187,6 @@ class ExampleBundle(Bundle):
         if primal < self.primal:
             self.best, self.best_outputs, self.primal = best, best_outputs, primal
         return beta, outputs
-
-    def _forget(self) -> None:
-        """Drops the planes that have had no weight for `PATIENCE` rounds."""
-        kept = np.flatnonzero(self.idle <= PATIENCE)
-        if len(kept) < len(self.idle):
-            self.keep_planes(kept)
-            self.shares, self.outputs = [self.shares[t] for t in kept], [self.outputs[t] for t in kept]
 
     def _judge(self, tol: float, max_epochs: int) -> None:
         self.recorder.add(self.primal, self.dual)

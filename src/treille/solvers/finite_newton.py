@@ -17,8 +17,8 @@ from treille.spaces import GramSpace, ProductSpace, RowsSpace
 PASSES = 30  # passes over the data if examples are three times the features or more: 11 to 88 were measured
 POLL = 0.05  # seconds
 WIDTH = 8  # problems at a time: kernels multiply this many columns in one pass
-LITTLE = 0.1  # conjugate gradients end when a step gains this fraction of the mean gain
-ENOUGH = 0.25  # or when the gap after the Newton step would be this fraction of what is asked
+GAIN_FRACTION = 0.1  # conjugate gradients end when a step gains this fraction of the mean gain
+GAP_FRACTION = 0.25  # or when the gap after the Newton step would be this fraction of what is asked
 STUCK = 5  # Newton steps without progress after which rounding is assumed to be the cause
 
 
@@ -198,7 +198,7 @@ class Newton:
             r, Kr = r - length * (p + v), Kr - length * (Kp + Kv)
             gain, before, rr = 0.5 * length * rr, rr, float(r @ Kr)
             gained, count = gained + gain, count + 1
-            if 0.5 * rr <= ENOUGH * self.run.tol * self.primal or count * gain <= LITTLE * gained:
+            if 0.5 * rr <= GAP_FRACTION * self.run.tol * self.primal or count * gain <= GAIN_FRACTION * gained:
                 break
             p, Kp = r + rr / before * p, Kr + rr / before * Kp
         return s, Ks

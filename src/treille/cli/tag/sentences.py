@@ -27,6 +27,9 @@ Encoding = Annotated[str, option("NAME", "Encoding of the files, such as latin-1
 
 def read_tagged(printer: Printer, paths: Sequence[str], format: Format, column: int | None, encoding: str) -> Tagged:
     """The sentences of files and their tags, after notes on how they were understood."""
+    if format == "crfsuite" and column is not None:
+        why = "is for columns: leave it out for CRFsuite's items, where the tag comes first"
+        raise typer.BadParameter(why, param_hint="--tag-column")
     parts = [_read(printer, path, format, column, encoding) for path in paths]
     X, y = Sentences.join([X for X, _ in parts]), Sentences.join([y for _, y in parts])
     if X.items is not None:

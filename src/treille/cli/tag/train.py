@@ -72,13 +72,9 @@ def run(
     seed: options.Seed = 0,
     force: options.Force = False,
     *,
-    given: options.GivenOptions,
     printer: options.Output,
 ) -> None:
     """Reads, scores, trains, saves, and prints last."""
-    if format == "crfsuite":
-        why = "is for columns: leave it out with --format crfsuite, where the tag comes first"
-        given.refuse(("--tag-column",), why)
     check_scoring(model, {"--holdout": holdout, "--test": test or None}, "--holdout 0.1")
     inputs = [*files, *(test or ()), *([str(templates)] if templates else [])]
     check_writable(model, "model", inputs, force)
