@@ -229,7 +229,7 @@ class Fst(FstProperties):
         return self._with(self.machine.closure(self.semiring))
 
     def project(self, side: str) -> Fst:
-        """The acceptor of what is read, ``"input"``, or of what is written, ``"output"``.
+        """The acceptor of the input strings, ``"input"``, or of the output strings, ``"output"``.
 
         >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 1.0}).project("output")("b")
         0.5

@@ -17,7 +17,7 @@ SWEEPS = 8  # of the layout
 
 
 class Machine(NamedTuple):
-    """What is drawn of a machine: its arcs with their labels, its states with their texts."""
+    """A machine to be drawn: its arcs with their labels, its states with their texts."""
 
     start: int
     n_states: int
@@ -70,7 +70,7 @@ def draw_machine(machine: Machine, shares: Shares | None = None, alone: bool = F
 
 
 def _chosen(machine: Machine, shares: Shares) -> list[int]:
-    """The arcs that are drawn: all, or neighbours in the order of their sources, from the start or around the largest shares."""
+    """Chooses the arcs to draw: all, or neighbours in the order of their sources, from the start or around the largest shares."""
     n = len(machine.sources)
     order, most = np.argsort(machine.sources, kind="stable"), min(MOST_ARCS, n)
     while True:

@@ -232,7 +232,7 @@ class KernelLearner(LearningParameters, KernelMachine):
         return LearnedPath(self._strength, ordered, names, shares[:, used], [each.report for each in found])
 
     def _keep(self, examples: LearningRows, learned: list[LearnedKernel]) -> tuple[Fitted, str]:
-        """Keeps what was learned; returns the features with these weights and the rows of these examples, and a note on sizes."""
+        """Stores the learned weights; returns the features with these weights, the rows of these examples, and a note on sizes."""
         mu, used = np.stack([each.weights for each in learned]), used_features(examples, learned)
         if len(used) == 0:
             ended = any(each.report.status != "converged" for each in learned)
@@ -255,7 +255,7 @@ class KernelLearner(LearningParameters, KernelMachine):
 
     @property
     def learned_weights_(self) -> Any:
-        """What was learned, the largest share of the trace first: a list of `LearnedWeight`, or a dict with one for each class."""
+        """The learned weights, the largest share of the trace first: a list of `LearnedWeight`, or a dict of lists by class."""
         functions = self._linear()
         fitted = functions.features
         assert isinstance(fitted, WeightedMap)

@@ -215,7 +215,7 @@ class Perceptron(TrainingParameters, Classifier):
 
 
 def _choose_kernel(kernel: Any, X: Any, labels: bool) -> tuple[Kernel, str]:
-    """As `choose_kernel`; by default a kernel whose features do not depend on all examples."""
+    """Chooses a kernel like `choose_kernel`; by default, one whose features do not depend on all examples."""
     given = as_kernel(kernel)
     if given is not None:
         return given, "as given"

@@ -212,7 +212,7 @@ def _curves(is_true: np.ndarray, scores: np.ndarray) -> list[tuple[str, Markup]]
 
 
 def calibration(found: Predictions) -> tuple[str, Markup] | None:
-    """How often the predicted class is right against its probability, in bins of the probability."""
+    """A plot of the share of right predictions against the probability of the predicted class, in bins of the probability."""
     if found.probabilities is None or found.truth is None:
         return None
     p = found.probabilities[np.arange(len(found.best)), found.best]
@@ -229,7 +229,7 @@ def calibration(found: Predictions) -> tuple[str, Markup] | None:
 
 
 def found_warnings(names: list[str], truth: list[str], scores: Scores) -> list[str]:
-    """What to know before trusting the figures."""
+    """Warnings about figures that may be unreliable."""
     _, unknown = unknown_labels(names, truth)
     rare = [visible_label(name) for name, own in scores.per_class.items() if 0 < own.support < 10]
     varying = f"fewer than 10 examples of {listed(rare, 5)}: their figures vary by chance" if rare else ""

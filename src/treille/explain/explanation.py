@@ -62,7 +62,7 @@ class Part(NamedTuple):
 
 
 class Explained(ABC):
-    """What `explain` returns: the explanation of an example, or of all tokens of a sentence."""
+    """The result of `explain`: the explanation of an example, or of all tokens of a sentence."""
 
     @abstractmethod
     def html(self, label: Any = None) -> str:
@@ -74,7 +74,7 @@ class Explained(ABC):
 
     @abstractmethod
     def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
-        """What notebooks and pages show; `name` is the name of the example."""
+        """The fields that notebooks and pages display; `name` is the name of the example."""
 
     def drawn(self, label: Any = None) -> dict[str, Any]:
         """JSON values: `html`, and for a text its words, or runs of characters, with their contributions."""

@@ -1,4 +1,4 @@
-"""Where in an example features occur, and what its parts add to a linear function of the features."""
+"""Occurrences of features in examples, and the contributions of an example's parts to a linear function of the features."""
 
 from __future__ import annotations
 

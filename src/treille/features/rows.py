@@ -1,4 +1,4 @@
-"""Sparse feature rows: what a kernel computes from a batch, and what linear solvers read."""
+"""Sparse feature rows, which kernels compute from a batch and linear solvers read."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
     def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
         weights = np.empty(0) if self.column_weights is None else self.column_weights
-        return _core.row_squares(self.coded(), weights, threads)  # what is not finite is refused where norms are used
+        return _core.row_squares(self.coded(), weights, threads)  # norms refuse numbers that are not finite
 
     def _over_entries(self) -> tuple[Any, Rows]:
         """With few entries and many features: the features of the entries, and the rows over these, with one column for each entry.
