@@ -142,7 +142,7 @@ def _entry_points(group: str) -> dict[str, EntryPoint]:
 def _load(point: EntryPoint) -> type[Any]:
     try:
         cls = point.load()
-    except Exception as error:  # whatever another package does when it is imported
+    except Exception as error:  # importing another package may raise any exception
         raise InputError(f"{point.name} ({point.value}) cannot be imported: {error!r}") from error
     if not inspect.isclass(cls) or cls.__name__ != point.name:
         raise InputError(f"the entry point {point.name!r} is {point.value}, expected a class of that name")

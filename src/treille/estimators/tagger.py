@@ -251,7 +251,7 @@ class Tagger(TrainingParameters, Model):
         return float((np.array(known, np.int32)[true.columns[0].codes] == predicted.columns[0].codes).mean())
 
     def explain(self, x: Any) -> TaggedSentence:
-        """Why the tokens of a sentence get their tags: for each token, what its features contribute to the score of its tag.
+        """Explains the tags of a sentence: for each token, the contributions of its features to the score of its tag.
 
         >>> import treille
         >>> model = treille.Tagger("linear()", ["word[-1]", "word[0]"], min_count=1)

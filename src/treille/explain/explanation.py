@@ -55,7 +55,7 @@ def _template() -> Any:
 
 
 class Part(NamedTuple):
-    """A part of an example, and what it contributes to a score."""
+    """A part of an example, and its contribution to a score."""
 
     name: str
     contribution: float
@@ -180,7 +180,7 @@ class Explanation(Explained):
         return self.classes[int(scores[0] > 0) if len(self.classes) == 2 else int(scores.argmax())]
 
     def contributions(self, label: Any = None) -> np.ndarray:
-        """What the parts contribute to a class, by default the predicted one, or to target `label` of a regressor with several.
+        """Contributions of the parts to a class, by default the predicted one, or to target `label` of a regressor with several.
 
         >>> import treille
         >>> model = treille.Ridge(treille.kernels.NGram(1)).fit(["a", "aab"], [1.0, 2.0])

@@ -153,7 +153,7 @@ class MatrixRows(FeatureRows):
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """The rows that these concatenate; feature ids of a part follow those of the parts before it."""
+        """The rows that these concatenate; the feature ids of a part follow the ids of the parts before it."""
         return (self,)
 
     @property

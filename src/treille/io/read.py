@@ -97,7 +97,7 @@ def read(
 
 @dataclass(frozen=True)
 class ReadingPlan:
-    """How files are read, and what is done with their examples afterwards."""
+    """The plan for reading files, and for processing their examples afterwards."""
 
     request: Request
     limits: Limits | None  # of blocks; None: all at once
@@ -121,7 +121,7 @@ class ReadingPlan:
         columns: Sequence[str] = (),
         **options: Any,
     ) -> "ReadingPlan":
-        """From the arguments of `read`, checked."""
+        """Checks the arguments of `read`, and makes a plan of them."""
         formats = dict.fromkeys((*FORMATS, *(name for family in families() for name in family.TITLES)))
         if format is not None and format not in formats:
             raise InputError(f"unknown format {format!r}, expected one of {', '.join(formats)}")

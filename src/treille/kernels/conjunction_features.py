@@ -139,7 +139,7 @@ class Sizes:
 
 
 def occurrences(lengths: np.ndarray, degree: int) -> float:
-    """How many conjunctions of up to `degree` columns rows with so many columns have altogether."""
+    """The total number of conjunctions of up to `degree` columns in rows with so many columns."""
     total, each = 0.0, np.ones(len(lengths))
     with np.errstate(over="ignore"):
         for k in range(min(degree, int(lengths.max(initial=0)))):
@@ -357,7 +357,7 @@ def is_binary(batch: Vectors) -> bool:
 
 
 def not_binary(batch: Vectors) -> InputError:
-    """Which number is neither 0 nor 1."""
+    """The error for rows in which a number is neither 0 nor 1."""
     e = int(np.argmax(batch.values != 1))
     row, column = int(np.searchsorted(batch.offsets, e, side="right")) - 1, int(batch.columns[e])
     name = column if batch.names is None else repr(batch.names[column])

@@ -156,7 +156,7 @@ class Orders(NamedTuple):
         return first, first if self.min_n == self.n else min(self.n, max(found, first + 1))
 
     def parts(self, first: int, last: int) -> tuple[int, int, np.ndarray, _core.Counts]:
-        """What the core takes to count these orders."""
+        """The arguments of the core for counting these orders."""
         scales = self.scales(last) if first == self.min_n else np.ones(last - first + 1)
         return first, last, scales, check_counts(self.counts)
 

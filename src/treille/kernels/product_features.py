@@ -284,7 +284,7 @@ class ProductMap(ExplainingMap, MergingMap):
         return tuples, counts
 
     def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        """A product is shared equally among the features that it multiplies, and the share of each is shared as it is by itself."""
+        """A product is shared equally among the features that it multiplies; each share is divided like that feature alone."""
         return Contributions.of_each(batch, weights.shape[1], lambda one: self._contributions(one, weights, n_jobs))
 
     def _contributions(self, example: Batch, weights: np.ndarray, n_jobs: int | None) -> Contributions:

@@ -99,7 +99,7 @@ class ClusterSource(Source):
         return (ClusterSpace,)
 
     def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> ClusterSpace:
-        """The space. The rows of leaves are released: workers keep those of the kernel."""
+        """The space. The rows of leaves are released: workers keep only the rows of the kernel."""
         if self.kernel.needs_labels:  # 4 bytes per example come here
             each = self.cluster.gather(self.cluster.submit_all(attrgetter("targets"), self.problem_futures))
             context = replace(context, labels=np.concatenate(each))

@@ -134,7 +134,7 @@ class BlockRun:
             state.passes, state.visited = state.passes + 1, 0
             dual = self._dual()
             self.recorder.add(float((dual + met).sum()), float(dual.sum()))
-            # The terms were met before each block was improved: after the pass the gap is about what the next one would meet.
+            # The terms were met before each block was improved: the gap after the pass is about the sum in the next one.
             expected = state.ratio * met * np.clip(met / np.maximum(state.before, 1e-300), 0.1, 1.0)
             state.before = met
             if (expected <= tol * (dual + met)).all():
@@ -290,7 +290,7 @@ class Blocks(AbstractContextManager["Blocks"]):
             yield block, held.pop()
 
     def load(self, block: int) -> list[FeatureRows]:
-        """The rows of a block, read from disk in their order, which is faster than as they are used."""
+        """The rows of a block, read from disk in order, which is faster than reading them when they are used."""
         each = [self.space.load(part) for part in self.parts[block]]
         for entries in (term.entries for rows in each for term in having(rows, MatrixRows).parts):
             mapped = entries.reshape(-1).view(np.uint8)

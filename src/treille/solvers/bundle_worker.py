@@ -65,11 +65,11 @@ class WorkerExamples:
         return sums
 
     def conjugate(self, k: int, beta: np.ndarray) -> float:
-        """What coefficients add to the dual value, besides |w|^2."""
+        """The contribution of coefficients to the dual value, besides |w|^2."""
         return float(self.problem.loss.conjugate(self.problem.y(k), beta, self.problem.C).sum())
 
     def free(self, k: int, f: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Examples whose coefficient is not what the loss asks for at f: the others are held there, and need not be visited."""
+        """Examples whose coefficient is not the optimal one at f: the others are held there, and need not be visited."""
         y, C = self.problem.y(k), self.problem.C
         return np.abs(self.loss.subgradient(y, f, C) - beta) > HELD * C
 
@@ -141,7 +141,7 @@ class Answer:
     losses: np.ndarray  # at the points LINE_STEPS and MULTIPLES
     planes: np.ndarray  # two rows: v = sum_i beta_i (x_i, 1) of the new planes, over the features of these examples
     offsets: np.ndarray  # of these
-    dual: float  # what the mixture of planes adds to the dual value, besides |w|^2
+    dual: float  # the contribution of the mixture of planes to the dual value, besides |w|^2
     errors: np.ndarray  # bounds on the distances of the planes' v from the exact ones
 
     def __sizeof__(self) -> int:
@@ -173,7 +173,7 @@ class WorkerState:
         return np.ascontiguousarray(self.examples.sums(k, *betas).T), np.array(offsets)
 
 
-Turn = tuple[WorkerState, list[Answer]]  # a group after a round, and what it answered
+Turn = tuple[WorkerState, list[Answer]]  # a group after a round, and its answer
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ class ConjunctionWeights:
         return {name: value for name, value in vars(self).items() if name != "scorer"}
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file stores; `load` is the inverse."""
+        """The content of a model file; `load` is the inverse."""
         arrays = {name: getattr(self, name) for name in ("levels", "items", "lists", "words", "squares")}
         names = ("n_items", "n_functions", "scale", "first_late")
         return {name: getattr(self, name) for name in names}, arrays

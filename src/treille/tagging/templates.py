@@ -31,7 +31,7 @@ NAME = re.compile(r"(prefix|suffix)([1-9]\d?)|lower|shape|shortshape|ortho")
 
 
 class _Shapes(dict[int, str]):
-    """For `str.translate`: X for upper case, x for other letters, d for digits, anything else unchanged."""
+    """A table for `str.translate`: X for upper case, x for other letters, d for digits, anything else unchanged."""
 
     def __missing__(self, point: int) -> str:
         c = chr(point)
