@@ -107,13 +107,13 @@ def known(group: str) -> dict[str, type[Any]]:
     >>> sorted(known("solvers"))[:2]
     ['BlockMinimization', 'BundleMethod']
     """
-    found = {name: cls for (own, name), cls in _registered.items() if own == group}
+    classes = {name: cls for (own, name), cls in _registered.items() if own == group}
     for name, point in _entry_points(group).items():
         try:
-            found.setdefault(name, _load(point))
+            classes.setdefault(name, _load(point))
         except InputError:
             continue
-    return found | _built_in(group)  # whose names no other class can take
+    return classes | _built_in(group)  # whose names no other class can take
 
 
 def _built_in(group: str) -> dict[str, type[Any]]:

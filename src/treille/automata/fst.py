@@ -196,9 +196,9 @@ class Fst(FstProperties):
         most = None if max is None else check_whole("max", max, 0)
         trimmed = self.connect()
         walks = Walks(trimmed.parts())
-        found = walks.depth_first() if trimmed.is_acyclic else walks.by_length()
+        paths = walks.depth_first() if trimmed.is_acyclic else walks.by_length()
         tables = (self.input_symbols, self.output_symbols)
-        return islice(((_named(x, tables[0]), _named(y, tables[1]), weight) for x, y, weight in found), most)
+        return islice(((_named(x, tables[0]), _named(y, tables[1]), weight) for x, y, weight in paths), most)
 
     def __add__(self, other: object) -> Fst:
         if not isinstance(other, Fst):

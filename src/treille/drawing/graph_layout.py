@@ -66,15 +66,15 @@ def lay_out(
     for node in range(len(widths)):
         if node in seen:
             continue
-        own = np.flatnonzero(np.isfinite(apart[node]))
-        seen.update(own.tolist())
-        found = _separated(least_stress(apart[np.ix_(own, own)]) * (EDGE + named), widths[own])
-        half = np.column_stack([widths[own] / 2, np.full(len(own), HEIGHT / 2)])
-        corner, end = (found - half).min(axis=0), (found + half).max(axis=0)
+        component = np.flatnonzero(np.isfinite(apart[node]))
+        seen.update(component.tolist())
+        centres = _separated(least_stress(apart[np.ix_(component, component)]) * (EDGE + named), widths[component])
+        half = np.column_stack([widths[component] / 2, np.full(len(component), HEIGHT / 2)])
+        corner, end = (centres - half).min(axis=0), (centres + half).max(axis=0)
         width, height = end - corner
         if x > MARGIN and x + width > WIDEST:
             x, y, lowest = MARGIN, y + lowest + 2 * GAP, 0.0
-        places[own] = found - corner + (x, y)
+        places[component] = centres - corner + (x, y)
         x, lowest, widest = x + width + 2 * GAP, max(lowest, float(height)), max(widest, x + float(width))
     above = LOOP * any(u == v for u, v in edges)  # loops are drawn above their nodes
     places[:, 1] += above

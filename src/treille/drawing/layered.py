@@ -269,9 +269,9 @@ def _ordered(layers: np.ndarray, between: Sequence[np.ndarray]) -> list[np.ndarr
         for k, pairs in _sweep(between, sweep):
             orders[k] = orders[k][np.argsort(_means(orders[k], pairs, place), kind="stable")]
             place[orders[k]] = np.arange(len(orders[k]))
-        found = _crossings(between, place)
-        if found < fewest:
-            best, fewest = orders.copy(), found
+        crossings = _crossings(between, place)
+        if crossings < fewest:
+            best, fewest = orders.copy(), crossings
     return best
 
 

@@ -283,18 +283,18 @@ def explanations(
     X: Any, batch: Batch, functions: DecisionFunctions, classes: list[Any] | None, n_jobs: int
 ) -> list[Explanation]:
     """The explanation of each example X of a batch, by support example where there are no contributions by part."""
-    found, intercept, support = functions.contributions(batch, n_jobs), functions.intercept, list[SupportShares]()
+    by_part, intercept, support = functions.contributions(batch, n_jobs), functions.intercept, list[SupportShares]()
     if isinstance(functions, KernelFunctions):
         gram = functions.kernel.gram(batch, functions.support, n_jobs)
         support = [SupportShares(functions.support, functions.coefficients, row) for row in gram]
     examples = [X[i] if isinstance(X, Sequence) else None for i in range(len(batch))]
-    if found is None:
+    if by_part is None:
         return [
             Explanation(own.shares(), np.zeros_like(intercept), intercept, classes, (), example, (), True, own)
             for example, own in zip(examples, support, strict=True)
         ]
     leaves = leaf_batches(batch)
-    read = [(name, *found.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in found.shares]
+    read = [(name, *by_part.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in by_part.shares]
     explained = []
     for i in range(len(batch)):
         values, columns = [np.empty((0, len(intercept)))], list[tuple[str, int]]()
@@ -303,6 +303,6 @@ def explanations(
             columns.append((name, len(values[-1])))
         own = tuple(columns) if len(leaves) > 1 else ()
         places = tuple((leaf, i) for _, leaf, _ in read)
-        parts = np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
+        parts = np.concatenate(values), by_part.base[i], intercept, classes, own, examples[i], places
         explained.append(Explanation(*parts, support_shares=support[i] if support else None))
     return explained

@@ -148,8 +148,8 @@ class _Pool:
         """The stretch around a candidate, and the columns of all features in it."""
         gram = list(self.grams[id])
         places = self.places
-        found = None if places is None else self.in_examples(gram, places)
-        symbols = self._whole_words(self.chained(gram, used), 2) if found is None else found
+        joined = None if places is None else self.in_examples(gram, places)
+        symbols = self._whole_words(self.chained(gram, used), 2) if joined is None else joined
         inside = np.concatenate([self._columns_in(symbols, *each) for each in self.maps])
         weight = float(self.weights[inside].sum())
         for end in (-1, 0):
@@ -177,10 +177,10 @@ class _Pool:
         trimmed = symbols[first:last]
         return trimmed if sum(not str(symbol).isspace() for symbol in trimmed) > 2 else symbols
 
-    def _columns_in(self, symbols: Sequence[Any], own: NGramMap, columns: np.ndarray) -> np.ndarray:
-        codes = align(list(symbols), own._codes)  # each symbol has one code
+    def _columns_in(self, symbols: Sequence[Any], features: NGramMap, columns: np.ndarray) -> np.ndarray:
+        codes = align(list(symbols), features._codes)  # each symbol has one code
         ends = np.array([0, len(symbols)])
-        ids, _, _ = own.features.occurrences(np.arange(len(symbols), dtype=np.int32), ends, codes, 1)
+        ids, _, _ = features.features.occurrences(np.arange(len(symbols), dtype=np.int32), ends, codes, 1)
         found = columns[ids]
         return found[found >= 0]
 

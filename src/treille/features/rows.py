@@ -275,8 +275,8 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         weights = checked_weights(column_weights, self.n_features)
         rest = self.sq_norms - self.squares(threads)
         rest[rest < 1e-12 * self.sq_norms] = 0.0  # the difference of equal sums, rounded
-        own = weights if self.column_weights is None else self.column_weights * weights
-        weighted = replace(self, column_weights=own)
+        product = weights if self.column_weights is None else self.column_weights * weights
+        weighted = replace(self, column_weights=product)
         return replace(weighted, sq_norms=weighted.squares(threads) + unseen * (unseen * rest))
 
     def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> Rows:
@@ -288,11 +288,11 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         [[2.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
         """
         coded = _core.renumber_rows(self.coded(), np.ascontiguousarray(ids, np.int64), n_features, threads)
-        own = None
+        column_weights = None
         if self.column_weights is not None:
-            own = np.ones(n_features)
-            own[ids[ids >= 0]] = self.column_weights[ids >= 0]
-        return Rows(*coded, self.scale, self.sq_norms, n_features, own)
+            column_weights = np.ones(n_features)
+            column_weights[ids[ids >= 0]] = self.column_weights[ids >= 0]
+        return Rows(*coded, self.scale, self.sq_norms, n_features, column_weights)
 
     def taken(self, which: np.ndarray) -> Rows:
         indptr = running_sum(np.diff(self.indptr)[which])
@@ -314,8 +314,8 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
             return slice(None), self
         ids, codes = self.entries >> self.code_bits, self.entries & ((1 << self.code_bits) - 1)
         entries = (np.arange(len(ids), dtype=ids.dtype) << self.code_bits) | codes
-        own = None if self.column_weights is None else self.column_weights[ids]
-        return ids, replace(self, entries=entries, n_features=len(ids), column_weights=own)
+        column_weights = None if self.column_weights is None else self.column_weights[ids]
+        return ids, replace(self, entries=entries, n_features=len(ids), column_weights=column_weights)
 
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
         counts = np.empty((self.n_features, groups.shape[1]))

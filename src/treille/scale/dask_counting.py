@@ -231,10 +231,10 @@ def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
 
 def _new_ids(merged: LeafMaps, side: int, above: NewIds | None) -> NewIds:
     """The ids of one side of a merge, among the features of all parts."""
-    own = merged.ids[side]
+    ids_here = merged.ids[side]
     if above is None:
-        return own, [features.n_features for features in merged.maps]
-    return [new[ids] for new, ids in zip(above[0], own, strict=True)], above[1]
+        return ids_here, [features.n_features for features in merged.maps]
+    return [new[ids] for new, ids in zip(above[0], ids_here, strict=True)], above[1]
 
 
 def _renumbered(local: CountedPartition, new: NewIds | None) -> list[FeatureRows]:

@@ -55,11 +55,11 @@ class WorkerExamples:
         columns, first, at = np.stack(betas, axis=1), True, 0
         sums = np.empty((len(self.ids) + 1, len(betas)))
         for rows in rows_of(self.rows, k):
-            own = columns[at : at + len(rows)]
+            block = columns[at : at + len(rows)]
             if first:
-                rows.rmatvec(own, out=sums[:-1])
+                rows.rmatvec(block, out=sums[:-1])
             else:
-                sums[:-1] += rows.rmatvec(own)
+                sums[:-1] += rows.rmatvec(block)
             at, first = at + len(rows), False
         sums[-1] = float(self.problem.intercept) * columns.sum(axis=0)
         return sums
@@ -106,13 +106,13 @@ def _joined(n: int, *values: Any) -> WorkerExamples:
 def _over(rows: FeatureRows, ids: np.ndarray) -> FeatureRows:
     """The rows over these features alone."""
     if isinstance(rows, PerProblemRows):
-        return PerProblemRows([_over(own, ids) for own in rows.problems])
+        return PerProblemRows([_over(inside, ids) for inside in rows.problems])
     terms, first = list[FeatureRows](), 0
     for term in having(rows, MatrixRows).parts:
-        own = ids[(first <= ids) & (ids < first + term.n_features)] - first
+        inside = ids[(first <= ids) & (ids < first + term.n_features)] - first
         new = np.full(term.n_features, -1, np.int64)
-        new[own] = np.arange(len(own))
-        terms.append(term.renumbered(new, len(own)))
+        new[inside] = np.arange(len(inside))
+        terms.append(term.renumbered(new, len(inside)))
         first += term.n_features
     return terms[0] if len(terms) == 1 else ConcatenatedRows(terms)
 
