@@ -240,7 +240,7 @@ void automata() {
       operations_obey_their_laws<Log>(seed, acyclic);
       operations_obey_their_laws<Tropical>(seed, acyclic);
     }
-  for (const int threads : {1, 3}) lattices_are_their_paths(threads);
+  for (const int threads : {1, 3}) lattices_equal_their_paths(threads);
 }
 
 }  // namespace treille::tests
