@@ -1,5 +1,5 @@
 #pragma once
-// A weight automaton in few bytes, and its strings read back: what model files hold.
+// A weight automaton in few bytes for model files, and its strings read back.
 //
 // States that several arcs lead to are numbered from 1, the more arcs the earlier. A block is the start, or one of these in their order,
 // and all states that one path alone leads to from there, depth first. A state is written as its number of arcs and whether it is

@@ -141,8 +141,8 @@ inline std::vector<std::map<std::uint64_t, double>> entries_of(const RowsWithNor
 
 inline bool nearly(double found, double expected) { return std::abs(found - expected) <= 1e-9 * (1 + std::abs(expected)); }
 
-// Fitted on all graphs and on the first of them: inner products and norms are those of the definition; so are those of the features
-// that are read back, restricted to some, or merged from two halves.
+// Fitted on all graphs and on the first of them: inner products and norms follow the definition, also for features that are read back,
+// restricted to some, or merged from two halves.
 template <class P>
 void patterns_equal_their_definition(const RandomGraphs& made, const P& kind, int threads) {
   const Graphs all = made.view();
