@@ -91,7 +91,7 @@ def require(group: str, name: Any) -> type[Any]:
 
 
 def registered_name(group: str, thing: Any) -> str:
-    """The name by which the class of an object can be found; an `InputError` if it cannot, so that it is not saved in vain."""
+    """The name by which the class of an object can be found; an `InputError`, before anything is saved, if there is none."""
     cls = type(thing)
     if find(group, cls.__name__) is not cls:
         raise InputError(

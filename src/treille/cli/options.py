@@ -187,7 +187,7 @@ KERNELS = (
 )
 KernelText = Annotated[str | None, option("KERNEL", KERNELS, default="chosen for the data")]
 Jobs = Annotated[int | None, option("N", "Threads.", default="all cores", min=1)]
-Json = Annotated[bool, flag("--json", "Print one JSON object on standard output, nothing else there.")]
+Json = Annotated[bool, flag("--json", "Print one JSON object, and nothing else, on standard output.")]
 Quiet = Annotated[bool, flag("--quiet", "Print nothing but warnings and errors.")]
 QuietNotes = Annotated[bool, flag("--quiet", "Print the result, warnings and errors, no notes.")]
 Force = Annotated[bool, flag("--force", "Overwrite what this command would not: other files, and its input.")]

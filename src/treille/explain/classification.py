@@ -93,7 +93,7 @@ def figures(
         some = f" ({len(rows):,} of these)" if len(rows) < len(truth) else ""
         compared[TFIDF + some] = measure([truth[i] for i in rows], predicted, positive)
     elif trained is None:
-        note = "The majority class is that of these examples; with train=(X, y) or --train FILE, that of the training ones."
+        note = "The majority class is taken from these examples; with train=(X, y) or --train FILE, from the training examples."
         note += " Texts are then also compared with TF-IDF and LinearSVC, trained on the same examples." * of_texts
     most = Counter(sorted(labels)).most_common(1)[0][0]
     compared[f"majority: {visible_label(most)}"] = measure(truth, [most] * len(truth), positive)
