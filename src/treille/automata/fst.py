@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from treille.io.read import read
 from treille.io.symbols import read_symbols
 from treille.io.weights import without_zeros
 
+T = TypeVar("T")
 Table = str | os.PathLike[str] | Sequence[str] | None
 
 
@@ -58,6 +59,7 @@ class Fst(FstProperties):
         self.machine = machine
         self.semiring = semiring
         self.origin: MachineParts | None = None
+        self._derived: dict[str, Any] = {}
         self.input_symbols, self.output_symbols = (
             table if table is None or isinstance(table, list) else list(table)  # thousands of machines may share one
             for table in (input_symbols, output_symbols)
@@ -169,6 +171,12 @@ class Fst(FstProperties):
         ends = (parts.final_states, final_weights)
         tables = (self.input_symbols, self.output_symbols)
         return Fst.from_parts(MachineParts(parts.start, parts.n_states, *columns, *ends, semiring, *tables))
+
+    def derived(self, key: str, make: Callable[[], T]) -> T:
+        """The result of `make`, computed once and cached in this machine under `key`; it is not pickled."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.origin is not None:

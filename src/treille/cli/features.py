@@ -58,7 +58,7 @@ def run(
     if chosen is None:
         printer.note(f"kernel: {format_kernel(data.kernel)}, {data.why}")
     with printer.busy("extracting features"):
-        matrix = features.fit_transform(data.X)
+        matrix = features.fit_transform(data.X, examples.labels)
         if matrix.shape[1] == 0:
             raise InputError(
                 f"{examples.source}: no example has a feature of {format_kernel(data.kernel)}: they may be too short for it"

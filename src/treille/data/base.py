@@ -11,9 +11,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from treille.io.errors import InputError
-from treille.io.parts import PackedExamples
-from treille.io.parts import running_sum as running_sum
-from treille.io.parts import selection as selection
+from treille.io.packed import PackedExamples
+from treille.io.packed import running_sum as running_sum
+from treille.io.packed import selection as selection
 from treille.registry import known, registered_name, require
 
 T = TypeVar("T")
@@ -39,12 +39,14 @@ class Batch(PackedExamples):
     True
     """
 
-    parts: ClassVar[type[Any] | None] = None  # what `treille.io.read` returns for files of this kind, if it has a class
+    packed: ClassVar[type[Any] | None] = (
+        None  # what `treille.io.read` returns for files of this kind, if it has a class
+    )
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
         """Whether `data` is of this kind, and of no other: the default kernel of the kind is used then."""
-        return isinstance(data, cls) or (cls.parts is not None and isinstance(data, cls.parts))
+        return isinstance(data, cls) or (cls.packed is not None and isinstance(data, cls.packed))
 
     @classmethod
     def of(cls, data: Any, n_jobs: int | None = None) -> Any:
@@ -214,16 +216,16 @@ class FlatBatch(Batch):
 
 
 class PackedBatch(FlatBatch):
-    """A flat batch with the same attributes as its `parts`, a dataclass of arrays."""
+    """A flat batch with the same attributes as its `packed`, a dataclass of arrays."""
 
-    def as_parts(self) -> Any:
+    def as_packed(self) -> Any:
         """The arrays and alphabets."""
-        assert self.parts is not None
-        return self.parts(**{each.name: getattr(self, each.name) for each in fields(self.parts)})
+        assert self.packed is not None
+        return self.packed(**{each.name: getattr(self, each.name) for each in fields(self.packed)})
 
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
-        return self._item(key) if isinstance(key, int) else type(self)(self.as_parts().take(key))  # type: ignore[call-arg]
+        return self._item(key) if isinstance(key, int) else type(self)(self.as_packed().take(key))  # type: ignore[call-arg]
 
     @abstractmethod
     def _item(self, i: int) -> Any:

@@ -22,8 +22,8 @@ from treille.io import json_arcs, plf, stored
 from treille.io import lattices as lattice_formats
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON, SEMIRINGS, MachineList, MachineParts
+from treille.io.packed import are_offsets
 from treille.io.parameters import check_flag, check_whole, effective_n_jobs
-from treille.io.parts import are_offsets
 from treille.io.read import read
 from treille.io.symbols import over_one_table
 from treille.io.units import TextUnit, split_texts
@@ -95,7 +95,7 @@ class Lattices(FlatBatch):
     """
 
     title = "lattices"
-    parts = MachineList
+    packed = MachineList
     stored = (*ARRAYS, "log_totals", "lost")
     states: np.ndarray
     sources: np.ndarray

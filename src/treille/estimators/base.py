@@ -39,7 +39,7 @@ from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces import MemorySource, Nystrom, Source
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions, read_functions
 
-KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
+KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed", or an expression
 ChooseKernel = Callable[[Any, Any, bool], tuple[Kernel, str]]
 
 

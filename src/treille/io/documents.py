@@ -9,7 +9,7 @@ from xml.parsers import expat
 
 from .errors import InputError
 from .open import open_text
-from .tree_parts import Nodes
+from .packed_trees import Nodes
 
 
 def ast_tree(source: str, names: bool = False, place: str = "item 0") -> Nodes:

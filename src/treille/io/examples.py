@@ -7,8 +7,8 @@ from typing import Any
 
 from .errors import InputError
 from .fields import Fields, Found, label_text, labels_of
+from .packed import PackedExamples, selected
 from .parameters import to_float
-from .parts import PackedExamples, selected
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Request:
 class Examples:
     """The examples of a file, their labels if it has some, and a `note` that says how the file was understood.
 
-    `X` is what kernels and estimators take: a list of texts, or for the other kinds of data the class in `Batch.parts`.
+    `X` is what kernels and estimators take: a list of texts, or for the other kinds of data the class in `Batch.packed`.
 
     >>> examples = Examples(["a vine"], ["0.5"], "csv", "vines.csv", "vines.csv: 1 example, CSV")
     >>> examples

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
-from .graph_parts import PlainGraph, all_or_none, is_label
 from .networkx_graphs import is_networkx, networkx_graph
+from .packed_graphs import PlainGraph, all_or_none, is_label
 
 
 def is_matrix(item: Any) -> bool:

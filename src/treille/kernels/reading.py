@@ -74,6 +74,6 @@ def refuse_other_kinds(data: Any, kind: type[Batch]) -> None:
         declared = ((name, cls.reads) for name, cls in known("kernels").items())  # a property if parameters matter
         readers = [name for name, reads in declared if isinstance(reads, Reads) and other in reads.kinds]
         others = f"; {', '.join(readers)} read {other.title}" if readers else ""
-        default = other.default_kernels(data)[0][0] if other.parts else ""
+        default = other.default_kernels(data)[0][0] if other.packed else ""
         hint = f": the default kernel for {other.title} is {default}{others}" if default else ""
         raise InputError(f"found {other.title}, expected {kind.title}{hint}")

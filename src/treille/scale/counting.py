@@ -137,7 +137,7 @@ def count_parts(
             kernel.check_parts()
             with part.named():
                 batch = kernel.batch(part.X, n_jobs)
-            kind, unit = kind_of(part.X), getattr(batch, "unit", None)
+            kind, units = kind_of(part.X), batch.units
             if parts.min_count > 1:
                 why += f", with only the features that occur in at least {parts.min_count:,} examples"
             counted = CountedParts(parts, folder, kernel, why, batch[[0]], labels)  # a copy
@@ -154,8 +154,8 @@ def count_parts(
         if number:
             with part.named():
                 batch = kernel.batch(part.X, n_jobs)
-        if getattr(batch, "unit", None) != unit:
-            raise _different(part, f"has the unit {getattr(batch, 'unit', None)!r}, parts before it {unit!r}")
+        if batch.units != units:
+            raise _different(part, f"has the unit {unit_names(batch.units)}, parts before it {unit_names(units)}")
         with part.named():
             _count(counted, part, batch, found, n_jobs)
         del batch
@@ -182,6 +182,11 @@ def count_parts(
 def _different(part: Part, found: str) -> InputError:
     first = str(first_item(part.X))[:60]
     return InputError(f"{part.place}: {found}: its first item is {first!r}. Pass all parts as the same kind of data")
+
+
+def unit_names(units: Sequence[Any]) -> str:
+    """The units of a batch in messages."""
+    return " and ".join(map(repr, units))
 
 
 def _renumber_moved(counted: CountedParts, threads: int) -> None:

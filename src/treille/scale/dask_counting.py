@@ -17,6 +17,7 @@ from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster, DaskRows
+from treille.scale.counting import unit_names
 from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.parts import Collected, Part
 from treille.spaces.parts import ClusterSpace
@@ -34,11 +35,6 @@ class PartitionFacts:
     item: str = ""  # the first one, for messages
     examples: dict[Any, int] = field(default_factory=dict)  # number of examples of each class
     first: Any = None  # a batch of one example, if there is one
-
-    @property
-    def unit(self) -> Any:
-        """The unit that strings consist of."""
-        return getattr(self.first, "unit", None)
 
 
 @dataclass(frozen=True)
@@ -155,9 +151,10 @@ def count_on_cluster(
             raise InputError(
                 f"{own.place}: holds {own.kind.title}, {some.place} {some.kind.title}: its first item is {own.item!r}"
             )
-        if own.unit != some.unit:
+        if own.first.units != some.first.units:
+            found, expected = unit_names(own.first.units), unit_names(some.first.units)
             raise InputError(
-                f"{own.place}: has the unit {own.unit!r}, {some.place} {some.unit!r}: its first item is {own.item!r}; use examples "
+                f"{own.place}: has the unit {found}, {some.place} {expected}: its first item is {own.item!r}; use examples "
                 "of one unit in all partitions"
             )
     rows = _renumbered_parts(cluster, counted, merges)  # while the features come here

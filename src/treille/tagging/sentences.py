@@ -12,7 +12,7 @@ from treille.data.base import FlatBatch, Summary, as_index, codes_of, running_su
 from treille.data.format import clipped, count
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parts import joined_offsets, over_one_alphabet
+from treille.io.packed import joined_offsets, over_one_alphabet
 from treille.registry import register
 from treille.tagging.items import Items, items_of, place
 
