@@ -87,7 +87,7 @@ void bind_features(nb::module_& m) {
       .def_prop_ro("n_cells", [](const CompactIn& self) { return self.cells.n_cells(); })
       .def_prop_ro(
           "n_shared", [](const CompactIn& self) { return self.rows.n_shared; }, "Cells that occur in more than one row.")
-      .def_ro("n_entries", &CompactIn::n_entries, "Entries of shared cells: what a solver reads in one pass.")
+      .def_ro("n_entries", &CompactIn::n_entries, "Entries of shared cells, which a solver reads in one pass.")
       .def_prop_ro(
           "n_families", [](const CompactIn& self) { return self.cells.n_families(); },
           "Families of columns in their Helmert basis; 0 where the columns are kept.")

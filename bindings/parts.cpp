@@ -84,7 +84,7 @@ void bind_parts(nb::module_& m) {
         return std::tuple(give(std::move(losses)), give(std::move(dual)));
       },
       "rows"_a, "targets"_a, "bias"_a, "w"_a, "b"_a, "alpha"_a, "sum_w"_a, "sum_b"_a, "threads"_a,
-      "The losses of a part at w and b, and what its alpha adds to the dual value besides |w|^2; adds its share of w(alpha) to the sums.");
+      "The losses of a part at w and b, and its alpha's term of the dual value besides |w|^2; adds its share of w(alpha) to the sums.");
 
   m.def(
       "take_rows",

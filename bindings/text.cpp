@@ -142,7 +142,7 @@ void bind_text(nb::module_& m) {
             return std::tuple(give(std::move(found.ids)), give(std::move(found.starts)), give(std::move(found.offsets)));
           },
           "symbols"_a, "offsets"_a, "recode"_a, "threads"_a,
-          "Ids and starts of the fitted n-grams that occur, by sequence and position, and where those of each sequence begin.")
+          "Ids and starts of the fitted n-grams that occur, by sequence and position, and where each sequence begins among them.")
       .def("contributions", &contributions_of_symbols<NGramFeatures>, "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a,
            "The contribution of each symbol to functions of the rows.")
       .def("contributions_of_arcs", &contributions_of_arcs<NGramFeatures>, "data"_a, "recode"_a, "weights"_a, "threads"_a,

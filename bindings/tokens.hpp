@@ -11,7 +11,7 @@
 
 namespace treille {
 
-// Atoms of templates as Python holds them: those of template t are rows offsets[t] .. offsets[t + 1], static ones first.
+// Atoms of templates as Python holds them: template t has the rows offsets[t] .. offsets[t + 1], static atoms first.
 struct TemplatesIn {
   In<std::int32_t> offsets, attributes, distances;
 

@@ -31,7 +31,7 @@ std::string_view utf8(nb::handle text) {
   return {bytes, static_cast<std::size_t>(size)};
 }
 
-// Item, byte and message of what is wrong.
+// Item, byte and message of an error.
 using FaultOut = std::tuple<std::size_t, std::size_t, std::string>;
 
 using FragmentOut = std::tuple<double, std::vector<std::int32_t>, std::vector<std::int32_t>, std::vector<std::uint8_t>>;
@@ -49,7 +49,7 @@ void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index)
         return give_matrix(std::move(shares), std::get<0>(left).size(), beta.shape(1));
       },
       "left"_a, "rule"_a, "beta"_a, "threads"_a,
-      "What each node of the trees `left` adds to the sum of beta times kernel values, a column per function.");
+      "The contribution of each node of the trees `left` to the sum of beta times kernel values, a column per function.");
   m.def(
       "heavy_fragments",
       [](const ForestIn& forest, const Rule& rule, In<double> beta, std::size_t count, std::uint64_t most_visited,
@@ -87,7 +87,7 @@ void bind_tree_kernels(nb::module_& m) {
         if (trees.fault) fault = FaultOut(trees.fault->item, trees.fault->byte, trees.fault->message);
         return std::tuple(give(trees.labels), give(trees.parents), give(trees.offsets), trees.alphabet, fault);
       },
-      "texts"_a, "threads"_a, "Labels, parents, offsets, the alphabet, and what is wrong: item, byte and message, or None.");
+      "texts"_a, "threads"_a, "Labels, parents, offsets, the alphabet, and the first error: item, byte and message, or None.");
   m.def(
       "find_brackets", [](const nb::bytes& text) { return give(find_brackets({text.c_str(), text.size()})); }, "text"_a,
       "Where trees begin and end in UTF-8 text.");
@@ -101,7 +101,7 @@ void bind_tree_kernels(nb::module_& m) {
         return std::tuple(give(found.order), give(found.parents), fault);
       },
       "parents"_a, "offsets"_a,
-      "Where each node stood before and its new parent, both empty where nothing changes; and what is wrong: tree, node and message.");
+      "The old place of each node and its new parent, both empty if nothing changes; and the first error: tree, node and message.");
 
   nb::class_<SubsetTrees>(m, "SubsetTrees")
       .def(

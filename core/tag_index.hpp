@@ -22,7 +22,7 @@ inline std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 29;
 }
 
-// The high 32 bits of a hash, in which those of `mix` are best mixed.
+// The high 32 bits of a hash, which `mix` mixes best.
 inline std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 
 constexpr std::uint32_t kAbsent = ~std::uint32_t{0};  // the number of items that are not in a table

@@ -15,8 +15,8 @@
 namespace treille {
 namespace {
 
-// What the states of a machine can do next on one side: a bit per label modulo 64, whether there are epsilon arcs, whether it is final.
-// A state is looked at when it is first asked for, so that a small machine meets a large one at its own cost.
+// The possible next steps of a state on one side: a bit per label modulo 64, whether there are epsilon arcs, whether it is final. They are
+// computed on first use, so that composing a small machine with a large one costs little.
 struct Outlook {
   std::uint64_t labels;
   bool known, epsilon, final;

@@ -28,7 +28,7 @@ bool agree(const TermSum<S>& a, const TermSum<S>& b, double tolerance) {
 
 template <class S>
 bool same_without_cycles(const MachineOf<S>& both, State first_of_b, std::span<const State> starts, double tolerance) {
-  // Cells of a quarter of the tolerance: finer ones would part what noise has made different, and follow it string by string.
+  // Cells of a quarter of the tolerance: finer ones would separate weights that differ by noise, and follow them string by string.
   const int bits = tolerance > 0 ? static_cast<int>(std::clamp(2 - std::log2(tolerance), 8.0, double{kCellBits})) : kCellBits;
   Subsets<S> subsets(both, bits);
   subsets.enter(starts);
@@ -41,7 +41,7 @@ bool same_without_cycles(const MachineOf<S>& both, State first_of_b, std::span<c
   return true;
 }
 
-// Orthonormal vectors that span what was seen so far.
+// Orthonormal vectors that span all vectors so far.
 class Basis {
  public:
   // Whether v, of norm one, lies outside the span; then the span grows. Residuals below 1e-7 count as rounding.

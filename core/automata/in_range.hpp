@@ -1,7 +1,7 @@
 #pragma once
-// Results that doubles can hold, whatever numbers appear on the way. Operations over the reals run on doubles, at their speed; where a
-// number has left their range meanwhile, which the processor's flags of overflow and underflow tell at no cost, the operation runs again
-// on scaled numbers (scaled.hpp), and the weights of its result become doubles again.
+// Results that doubles can hold, even if intermediate numbers are out of their range. Operations over the reals run on doubles, at their
+// speed; where a number has left their range meanwhile, which the processor's flags of overflow and underflow tell at no cost, the
+// operation runs again on scaled numbers (scaled.hpp), and the weights of its result become doubles again.
 
 #include <cmath>
 #include <stdexcept>

@@ -24,7 +24,7 @@ struct Lattice {
 };
 
 struct Lattices {
-  std::span<const std::int64_t> states, arcs;               // where those of each lattice begin, and one more for the end
+  std::span<const std::int64_t> states, arcs;               // where each lattice begins, and one more for the end
   std::span<const std::int32_t> sources, symbols, targets;  // by arc; states count from 0 in each lattice
   std::span<const double> weights, finals;
 
@@ -86,15 +86,15 @@ void backward_weights(const Lattice& x, std::vector<W>& backward) {
     backward[static_cast<std::size_t>(x.sources[a])] += x.weights[a] * backward[static_cast<std::size_t>(x.targets[a])];
 }
 
-// The arcs of the heaviest path of each lattice, one after another, and where those of each begin. Weights are not negative. Among equals
-// the arc that comes first wins.
+// The arcs of the heaviest path of each lattice, one after another, and where each path begins. Weights are not negative. Among equals, the
+// first arc is taken.
 std::pair<Array<std::int64_t>, std::vector<std::int64_t>> best_paths(const Lattices& data, int threads);
 
 struct PathList {
   std::vector<std::int64_t> arcs, offsets{0};  // the arcs of path p are arcs[offsets[p] .. offsets[p + 1])
   std::vector<double> weights;
 };
-// The n heaviest paths, heaviest first (fewer where there are fewer): A* with the exact weight of what remains. O(n length log) in
+// The n heaviest paths, heaviest first (fewer where there are fewer): A* with the exact weight of the remaining path. O(n length log) in
 // practice.
 PathList n_best_paths(const Lattice& x, std::size_t n);
 

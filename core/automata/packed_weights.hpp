@@ -1,5 +1,5 @@
 #pragma once
-// A weight automaton in few bytes, and its strings read back: what model files hold.
+// A weight automaton in few bytes for model files, and its strings read back.
 //
 // States that several arcs lead to are numbered from 1, the more arcs the earlier. A block is the start, or one of these in their order,
 // and all states that one path alone leads to from there, depth first. A state is written as its number of arcs and whether it is
@@ -144,7 +144,7 @@ class Unpacker {
 
   ClassWeight read_value() {
     const std::uint64_t cls = classes_.take();
-    if (cls > static_cast<std::uint64_t>(n_classes_)) fail("names a class that there is not");
+    if (cls > static_cast<std::uint64_t>(n_classes_)) fail("names a class that does not exist");
     if (next_weight_ == weights_.size()) fail("has too few weights");
     return {static_cast<std::int32_t>(cls) - 1, weights_[next_weight_++]};
   }
@@ -183,7 +183,7 @@ class Unpacker {
       fail("has more numbers than arcs");
     for (Arc& arc : arcs_)
       if (arc.target < 0) {
-        if (static_cast<std::size_t>(-arc.target) >= heads.size()) fail("has an arc to a state that there is not");
+        if (static_cast<std::size_t>(-arc.target) >= heads.size()) fail("has an arc to a state that does not exist");
         arc.target = heads[static_cast<std::size_t>(-arc.target)];
       }
   }

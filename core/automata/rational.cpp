@@ -99,7 +99,7 @@ RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, s
         },
         part, rows.sq_norms.data());
   });
-  // Parts are merged from the first to the last, so that ids go by first occurrence whatever the number of parts.
+  // Parts are merged from the first to the last, so that ids follow first occurrence for any number of parts.
   std::vector<Array<std::uint32_t>> renamed(found.size());
   Found& all = found[0];
   std::vector<std::int32_t> labels;

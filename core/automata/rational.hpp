@@ -37,9 +37,9 @@ class RationalFeatures {
 
   RowsWithNorms transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
 
-  // What each arc adds to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times the value of
-  // each way through X o T, shared equally among the symbols that it reads on arcs of T that write; and to `base` the value of output that
-  // is written without reading a symbol. The lattices may have arcs that read the empty string.
+  // The contribution of each arc to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times the
+  // value of each way through X o T, shared equally among the symbols that it reads on arcs of T that write; and to `base` the value of
+  // output that is written without reading a symbol. The lattices may have arcs that read the empty string.
   void contributions(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights,
                      std::size_t n_functions, int threads, double* out, double* base) const;
 

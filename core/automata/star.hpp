@@ -11,7 +11,7 @@
 
 namespace treille {
 
-// M* of n states, row by row; false where it diverges.
+// M* of n states, row by row; false if it diverges.
 template <class S>
 bool star(std::span<const InnerArc<typename S::Weight>> arcs, std::size_t n, std::vector<typename S::Weight>& sums) {
   sums.assign(n * n, S::zero());

@@ -22,7 +22,7 @@ inline std::size_t common_prefix(std::span<const std::int32_t> a, std::span<cons
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-// The strings' numbers in the order of the strings, a prefix before what it begins.
+// The strings' numbers in the order of the strings, a prefix before its extensions.
 inline Array<std::uint32_t> sorted_strings(const Sequences& strings) {
   const std::size_t n = strings.size();
   std::size_t longest = 0;

@@ -167,7 +167,7 @@ void ConjunctionCells::join_cells(std::vector<Part>& parts) {
   const std::size_t width = static_cast<std::size_t>(degree_);
   table_ = std::move(parts[0].table);
   alone_ = std::move(parts[0].alone);
-  Array<std::uint32_t> cell_of;  // for each cell of a thread 1 + the one here, or 0 where it was there before
+  Array<std::uint32_t> cell_of;  // for each cell of a thread, 1 + its number here, or 0 if it was known before
   for (std::size_t p = 1; p < parts.size(); ++p) {
     const Table own = std::move(parts[p].table);
     cell_of.clear();

@@ -31,7 +31,7 @@ class CellMap {
 
   std::size_t n_features() const { return n_features_; }
   std::size_t n_cells() const { return n_cells_; }
-  std::size_t n_families() const { return basis_ ? basis_->n_families() : 0; }  // 0 where the basis is that of the features
+  std::size_t n_families() const { return basis_ ? basis_->n_families() : 0; }  // 0 if the basis is not changed
   // The weights of the features from those of the cells, `n_functions` columns each.
   void read(std::span<const double> cells, std::size_t n_functions, int threads, double* weights) const;
   // The adjoint of `read`: the cells of a vector that is a linear combination of rows.

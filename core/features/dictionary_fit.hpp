@@ -30,8 +30,8 @@ std::vector<RowPart> scan_shares(const Data& data, int threads, std::vector<doub
 // How far ahead memory is prefetched: slots first, then the grams that the slots name.
 constexpr std::size_t kAhead = 24, kAheadGram = 12;
 
-// Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so
-// ids keep going by first occurrence in the data, whatever the number of parts.
+// Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so ids
+// follow first occurrence in the data for any number of parts.
 template <class Symbol>
 Array<std::uint32_t> merge(const NGramDictionary<Symbol>& from, NGramDictionary<Symbol>& to) {
   Array<std::uint32_t> ids(from.size());
@@ -63,7 +63,7 @@ NGramDictionary<Symbol> join_dictionaries(std::vector<NGramDictionary<Symbol>> f
   return std::move(dictionary);
 }
 
-// A dictionary of the data, and its rows: each share fills one of its own by scan(first, last, dictionary, part), then they are joined.
+// A dictionary of the data, and its rows: each range fills its own dictionary by scan(first, last, dictionary, part), then they are merged.
 template <class Symbol, class Data, class Scan>
 NGramDictionary<Symbol> fit_shares(const Data& data, int threads, int width, bool mixed, std::vector<double>& sq_norms,
                                    CodedEntries& entries, Scan&& scan) {

@@ -42,7 +42,7 @@ class HelmertBasis {
   std::size_t size(std::size_t family) const { return first_[family + 1] - first_[family]; }
   // The place of a feature in the list of all members of all families.
   std::uint32_t place(std::size_t feature) const { return first_[family_[feature]] + member_[feature]; }
-  // Of x_j, j > 0; that of x_0 is the family itself.
+  // The cell of x_j, j > 0; the cell of x_0 is the family itself.
   std::size_t cell(std::size_t family, std::size_t j) const { return n_families() + first_[family] - family + j - 1; }
   static double length(std::size_t j) { return std::sqrt(static_cast<double>(j) * static_cast<double>(j + 1)); }
 

@@ -24,7 +24,7 @@ class InternedFeatures {
     std::vector<std::int32_t> features;  // the item of each feature
   };
 
-  // Frozen features from what `parts` gave. is_sound(key, number) decides whether an item may have this key; `items` names them in the
+  // Frozen features from the result of `parts`. is_sound(key, number) decides whether an item may have this key; `items` names them in the
   // message if something is wrong.
   template <class IsSound>
   static InternedFeatures from_parts(KeyView cells, std::span<const std::int64_t> starts, std::span<const std::int32_t> features,
@@ -70,7 +70,7 @@ class InternedFeatures {
     return parts;
   }
 
-  // Makes features of the items that some example holds, those of the most examples first; ties by number. Returns the id by item.
+  // Makes features of the items that occur in examples, by falling number of examples; ties by number. Returns the id by item.
   std::span<const std::uint32_t> rank(std::span<const std::uint32_t> holders) {
     ids_ = by_falling_frequency(holders);
     features_.resize(holders.size() - static_cast<std::size_t>(std::ranges::count(holders, 0u)));

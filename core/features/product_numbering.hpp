@@ -15,7 +15,7 @@
 namespace treille {
 
 struct NumberedProducts {
-  Buffer<std::uint32_t> ids;               // of all products of all examples, in the order of Expansion, less that of `first`
+  Buffer<std::uint32_t> ids;               // of all products of all examples, in the order of Expansion, minus the id in `first`
   Array<std::uint32_t> first;              // the lowest id of the products that begin with a feature
   std::vector<Array<std::uint64_t>> keys;  // of each table (product_features.hpp), by id
 };

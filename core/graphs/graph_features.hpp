@@ -186,7 +186,7 @@ class GraphFeatures {
   }
 
   using Parts = InternedFeatures::Parts;
-  // Frozen features from what `parts` gave.
+  // Frozen features from the result of `parts`.
   static GraphFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
                                   std::span<const std::int32_t> features, std::int32_t n_labels, std::int32_t n_edge_labels, const P& kind,
                                   Counts counts) {

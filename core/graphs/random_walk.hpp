@@ -44,7 +44,7 @@ class WalkIndex {
   WalkGraphs graphs_;
 };
 
-// Bounds on what the matrix costs: numbers in a vector of the largest product, and products of arcs of all pairs.
+// Bounds on the cost of the matrix: numbers in a vector of the largest product, and products of arcs of all pairs.
 struct WalkCost {
   double cells, arcs;
 };

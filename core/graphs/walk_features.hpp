@@ -23,7 +23,7 @@ class WalkFeatures {
  public:
   static WalkFeatures fit(const Graphs& graphs, int min_k, int k, Counts counts, RowsWithNorms& rows);
 
-  // Frozen features from the cells and features that `parts` gave. The key of a prefix: the number of the prefix before it or -1, the
+  // Frozen features from the cells and features of `parts`. The key of a prefix: the number of the prefix before it or -1, the
   // label of the last edge, the label of the last node.
   static WalkFeatures from_parts(std::span<const std::int32_t> steps, std::span<const std::int32_t> sequences, int min_k, int k,
                                  Counts counts);

@@ -55,7 +55,7 @@ class WalkGraphs {
     std::int64_t groups, groups_end, columns, columns_end, rows, rows_end, arcs, arcs_end;
   };
 
-  // Types are those of `types`: new ones are added to it or, if it is constant, their arcs are left out.
+  // Types are numbered by `types`: new ones are added to it or, if it is constant, their arcs are left out.
   WalkGraphs(const Graphs& graphs, ArcTypes& types) : WalkGraphs(graphs, [&](TypeKey key) { return types.add(key); }) {}
   WalkGraphs(const Graphs& graphs, const ArcTypes& types) : WalkGraphs(graphs, [&](TypeKey key) { return types.find(key); }) {}
 

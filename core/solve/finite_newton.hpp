@@ -90,7 +90,7 @@ class FiniteNewton {
     f_.resize(all_.size());
     for (std::vector<double>* array : {&step_, &alpha_}) array->resize(all_.size());
     // Each block of rows has its own sum, so blocks are few: the sums take at most half the memory of the rows, and little time. Their
-    // number does not depend on that of the threads.
+    // number does not depend on the number of threads.
     const std::size_t entries = rows.n_entries(), cells = rows.n_cells();
     if (entries >= std::max(kManyEntries, 4 * cells)) n_blocks_ = std::clamp<std::size_t>(entries / (16 * cells + 1), 2, kMostBlocks);
   }

@@ -43,7 +43,7 @@ class ShrinkingSchedule {
 
  private:
   std::array<std::vector<ExampleIndex>, kLongest + 1> lists_;
-  std::size_t sweep_ = 0;  // the one to come
+  std::size_t sweep_ = 0;  // the next sweep
 };
 
 }  // namespace treille

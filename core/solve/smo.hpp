@@ -237,7 +237,7 @@ class SMO : SMOVariables {
     }
   }
 
-  // Deactivates the variables at a bound whose gradient lies beyond those of all possible partners.
+  // Deactivates the variables at a bound whose gradient lies beyond the gradients of all possible partners.
   void shrink() {
     if (!activated_ && highest_ - lowest_ <= 10 * options_.tol && options_.violation_stop) {  // near the end all are checked once
       activated_ = true;

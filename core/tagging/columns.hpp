@@ -42,7 +42,7 @@ struct TokenText {
   Interner<char> item_names;
 };
 
-// The sentences of a text. If it does not `end` here, what follows the last blank line is left unread.
+// The sentences of a text. If it does not `end` here, the text after the last blank line is left unread.
 TokenText parse_columns(std::string_view text, const ColumnFormat& format, std::int64_t first_line, bool end);
 
 // The same for `label TAB feature TAB feature ...`; \: and \\ are escapes, and `:weight` may follow a feature.

@@ -190,7 +190,7 @@ class SentenceDecoder {
     std::swap(histories_, next_histories_);
   }
 
-  // Of two candidates of the same worth, the one that was found first is the better one.
+  // Of two candidates of the same value, the earlier one is better.
   static bool worse(const Candidate& a, const Candidate& b) {
     return std::tuple(a.worth, b.from, b.tag) < std::tuple(b.worth, a.from, a.tag);
   }

@@ -33,7 +33,7 @@ FeatureList count_features(const std::vector<Template>& templates, const TokenBa
 struct TokenRows {
   Buffer<std::int64_t> indptr;
   Buffer<std::int32_t> ids;    // increasing in each row
-  Buffer<std::int32_t> parts;  // by token and dynamic template: what dynamic_ids needs
+  Buffer<std::int32_t> parts;  // by token and dynamic template: input of dynamic_ids
 };
 
 class TokenFeatures {

@@ -195,7 +195,7 @@ void algorithms_at_the_edges() {
   check(refused);
 }
 
-// Products, quotients and sums are those of doubles where these suffice; elsewhere they are right all the same.
+// Products, quotients and sums equal those of doubles where doubles suffice; elsewhere they are correct, too.
 void scaled_numbers_compute_as_doubles_do() {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> mantissas(-2, 2);
@@ -240,7 +240,7 @@ void automata() {
       operations_obey_their_laws<Log>(seed, acyclic);
       operations_obey_their_laws<Tropical>(seed, acyclic);
     }
-  for (const int threads : {1, 3}) lattices_are_their_paths(threads);
+  for (const int threads : {1, 3}) lattices_equal_their_paths(threads);
 }
 
 }  // namespace treille::tests

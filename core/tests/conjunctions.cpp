@@ -96,7 +96,7 @@ void check_rows(const ConjunctionFeatures& features, const ItemRows& rows, std::
   });
 }
 
-void frequent_conjunctions_are_those_of_all_subsets() {
+void frequent_conjunctions_match_all_subsets() {
   std::mt19937 random(3);
   for (int round = 0; round < 40; ++round) {
     const RandomItems data(random() % 40, 1 + random() % 14, random);
@@ -133,6 +133,6 @@ void frequent_conjunctions_are_those_of_all_subsets() {
 
 }  // namespace
 
-void conjunctions() { frequent_conjunctions_are_those_of_all_subsets(); }
+void conjunctions() { frequent_conjunctions_match_all_subsets(); }
 
 }  // namespace treille::tests

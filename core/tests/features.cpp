@@ -65,7 +65,7 @@ void concatenated_rows_are_dense_rows() {
   for (std::size_t z = 0; z < 6; ++z) check(std::abs(written[2 * z + 1] - expected[z]) < 1e-9 && written[2 * z] == 0);
 }
 
-void numbers_are_coded_as_they_are(unsigned kinds, int threads) {
+void numbers_are_coded_exactly(unsigned kinds, int threads) {
   std::mt19937 random(kinds);
   const std::size_t n = 300, width = 400;
   std::vector<std::int64_t> indptr{0};
@@ -314,7 +314,7 @@ void features() {
     long_rows_of_families_are_compacted_to_their_basis(threads);
   }
   for (const unsigned kinds : {1u, 100u, 100'000'000u})
-    for (const int threads : {1, 3}) numbers_are_coded_as_they_are(kinds, threads);
+    for (const int threads : {1, 3}) numbers_are_coded_exactly(kinds, threads);
 }
 
 }  // namespace treille::tests

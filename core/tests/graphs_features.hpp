@@ -141,10 +141,10 @@ inline std::vector<std::map<std::uint64_t, double>> entries_of(const RowsWithNor
 
 inline bool nearly(double found, double expected) { return std::abs(found - expected) <= 1e-9 * (1 + std::abs(expected)); }
 
-// Fitted on all graphs and on the first of them: inner products and norms are those of the definition; so are those of the features
-// that are read back, restricted to some, or merged from two halves.
+// Fitted on all graphs and on the first of them: inner products and norms follow the definition, also for features that are read back,
+// restricted to some, or merged from two halves.
 template <class P>
-void patterns_are_their_definition(const RandomGraphs& made, const P& kind, int threads) {
+void patterns_equal_their_definition(const RandomGraphs& made, const P& kind, int threads) {
   const Graphs all = made.view();
   const std::size_t n = all.size(), half = n / 2;
   std::vector<PatternCounts> counts;
@@ -187,15 +187,15 @@ void patterns_are_their_definition(const RandomGraphs& made, const P& kind, int 
   }
 }
 
-inline void patterns_are_their_definition(bool directed, int threads) {
+inline void patterns_equal_their_definition(bool directed, int threads) {
   std::mt19937 random(7);
   const RandomGraphs made = labelled_graphs(random, 600, 12, directed);  // enough for several threads
   for (const int rounds : {0, 1, 4})
-    for (const bool edges : {false, true}) patterns_are_their_definition(made, Refinements{rounds, edges}, threads);
-  patterns_are_their_definition(made, NodeLabels{}, threads);
-  for (const bool ends : {false, true}) patterns_are_their_definition(made, EdgeLabels{ends, directed}, threads);
+    for (const bool edges : {false, true}) patterns_equal_their_definition(made, Refinements{rounds, edges}, threads);
+  patterns_equal_their_definition(made, NodeLabels{}, threads);
+  for (const bool ends : {false, true}) patterns_equal_their_definition(made, EdgeLabels{ends, directed}, threads);
   for (const double length : {0.25, 2.0, std::numeric_limits<double>::infinity()})
-    for (const bool weighted : {false, true}) patterns_are_their_definition(made, ShortestPaths{length, weighted, directed}, threads);
+    for (const bool weighted : {false, true}) patterns_equal_their_definition(made, ShortestPaths{length, weighted, directed}, threads);
 }
 
 inline void counts_beyond_32_bits_are_exact() {

@@ -25,7 +25,7 @@ inline std::size_t graphlet_type(std::vector<int> degrees) {
   return types.at(degrees);
 }
 
-inline void graphlets_are_their_definition(unsigned one_in, int threads) {
+inline void graphlets_equal_their_definition(unsigned one_in, int threads) {
   std::mt19937 random(one_in);
   std::vector<std::int64_t> offsets{0}, starts{0}, sources, targets;
   std::vector<std::array<std::array<bool, 10>, 10>> joined;

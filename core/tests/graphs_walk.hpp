@@ -87,7 +87,7 @@ inline bool near(double found, double expected, double tolerance = 1e-10) {
   return std::abs(found - expected) <= tolerance * std::max(1e-300, std::abs(expected));
 }
 
-inline void walks_are_their_definition(int n_labels, bool directed, bool weighted, int threads) {
+inline void walks_equal_their_definition(int n_labels, bool directed, bool weighted, int threads) {
   std::mt19937 random(7);
   constexpr int kTerms = 60;
   Network all = random_network(random, 6, 9, static_cast<unsigned>(n_labels));
@@ -154,7 +154,7 @@ inline void walks_are_their_definition(int n_labels, bool directed, bool weighte
   }
 }
 
-inline void classes_of_symmetric_nodes_are_one() {
+inline void symmetric_nodes_form_one_class() {
   Network all;  // a ring of ten, and a star of eight
   for (int v = 0; v < 10; ++v) {
     all.labels.push_back(0);

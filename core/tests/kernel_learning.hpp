@@ -1,5 +1,5 @@
 #pragma once
-// Kernel learning: what the solver reports, computed again from the definitions on a dense matrix.
+// Kernel learning: the solver's report is computed again from the definitions on a dense matrix.
 
 #include <algorithm>
 #include <cmath>

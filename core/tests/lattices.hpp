@@ -134,7 +134,7 @@ inline void a_cycle_is_found() {
 }
 
 // Expected counts with gaps: every path, every choice of places.
-inline void expected_counts_are_their_definition(const GramSpan& span) {
+inline void expected_counts_equal_their_definition(const GramSpan& span) {
   std::mt19937 random(11);
   const RandomMachines machines = random_machines(random, 60);
   const LatticeArrays lattices = build_lattices(machines.raw(), false, 1).lattices;
@@ -166,7 +166,7 @@ inline void expected_counts_are_their_definition(const GramSpan& span) {
 }
 
 // The transducer of bigrams gives the features of n-grams, whatever the number of threads.
-inline void rational_bigrams_are_bigrams(int threads) {
+inline void rational_bigrams_equal_ngrams(int threads) {
   std::mt19937 random(13);
   const RandomMachines machines = random_machines(random, 3000);
   const LatticeArrays lattices = without_epsilon(build_lattices(machines.raw(), true, threads).lattices.view(), threads);
@@ -196,7 +196,7 @@ inline void rational_bigrams_are_bigrams(int threads) {
 }
 
 // A path of many states: no function recurses once per state.
-inline void a_deep_lattice_is_no_trouble() {
+inline void deep_lattices_need_no_recursion() {
   const std::int32_t n = 200000;
   RandomMachines machines;
   for (std::int32_t s = 0; s < n; ++s) {
@@ -221,14 +221,14 @@ inline void a_deep_lattice_is_no_trouble() {
   check(same(found, {{{0, 1}, n / 2}, {{1, 0}, n / 2 - 1}}));
 }
 
-inline void lattices_are_their_paths(int threads) {
+inline void lattices_equal_their_paths(int threads) {
   lattices_keep_the_weights_of_strings(threads);
   a_cycle_is_found();
-  expected_counts_are_their_definition({1, 3});
-  expected_counts_are_their_definition({2, 2, 2, 2, 0.5, 1.0});
-  expected_counts_are_their_definition({3, 3, 1, 5, 0.3, 0.5});
-  rational_bigrams_are_bigrams(threads);
-  a_deep_lattice_is_no_trouble();
+  expected_counts_equal_their_definition({1, 3});
+  expected_counts_equal_their_definition({2, 2, 2, 2, 0.5, 1.0});
+  expected_counts_equal_their_definition({3, 3, 1, 5, 0.3, 0.5});
+  rational_bigrams_equal_ngrams(threads);
+  deep_lattices_need_no_recursion();
 }
 
 }  // namespace treille::tests

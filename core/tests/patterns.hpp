@@ -104,7 +104,8 @@ inline void rows_in_a_basis_are_the_same_rows(const GappedKmerPatterns& family, 
 
 // Kernel values of a routine for matrices, whole and as a block, against slow(x, y) of recoded sequences.
 template <class Gram, class Diagonal, class Slow>
-void matrix_is_its_definition(const Recoded& data, const std::vector<std::int32_t>& recode, Gram&& gram, Diagonal&& diagonal, Slow&& slow) {
+void matrix_equals_its_definition(const Recoded& data, const std::vector<std::int32_t>& recode, Gram&& gram, Diagonal&& diagonal,
+                                  Slow&& slow) {
   const std::size_t n = data.data.size();
   const auto own = gram(data, std::nullopt), block = gram(data, std::optional(data));
   const auto squares = diagonal(data);
@@ -148,14 +149,14 @@ inline double slow_weighted_degree(const Pattern& x, const Pattern& y, int d, in
 }
 
 // `data` has long sequences of symbols 0..3.
-inline void long_rows_are_their_definition(const Sequences& data, int threads) {
+inline void long_rows_equal_their_definition(const Sequences& data, int threads) {
   const std::vector<std::int32_t> all{0, 1, 2, 3}, complement{3, 2, 1, 0};
   rows_in_a_basis_are_the_same_rows(GappedKmerPatterns(9, 4, {}), data, all, 4, threads);
   rows_in_a_basis_are_the_same_rows(GappedKmerPatterns(8, 3, complement), data, all, 4, threads);
 }
 
 // `data` has symbols 0..4; the last is left out where a family leaves some out.
-inline void patterns_are_their_definition(const Sequences& data, int threads) {
+inline void patterns_equal_their_definition(const Sequences& data, int threads) {
   const std::vector<std::int32_t> all{0, 1, 2, 3, 4}, some{0, 1, 2, 3, -1}, complement{3, 2, 1, 0};
   rows_hold_the_values_of_patterns(GappyPatterns{3, 2, 3, 0.5, 1.0}, data, all, 5, threads);
   rows_hold_the_values_of_patterns(WildcardPatterns(3, 1, 0.5), data, all, 5, threads);
@@ -165,17 +166,17 @@ inline void patterns_are_their_definition(const Sequences& data, int threads) {
   for (const auto& both : {std::vector<std::int32_t>{}, complement}) {
     const GappedKmerPatterns family(5, 3, both);
     rows_hold_the_values_of_patterns(family, data, some, 4, threads);
-    matrix_is_its_definition(
+    matrix_equals_its_definition(
         {data, some}, some, [&](const Recoded& l, const std::optional<Recoded>& r) { return gapped_kmer_gram(family, 4, l, r, threads); },
         [&](const Recoded& l) { return gapped_kmer_diagonal(family, 4, l, threads); },
         [&](const Pattern& x, const Pattern& y) { return product(slow_values(family, x), slow_values(family, y)); });
   }
-  matrix_is_its_definition(
+  matrix_equals_its_definition(
       {data, some}, some, [&](const Recoded& l, const std::optional<Recoded>& r) { return mismatch_gram(4, weights, {}, l, r, threads); },
       [&](const Recoded& l) { return mismatch_diagonal(4, weights, {}, l, threads); },
       [&](const Pattern& x, const Pattern& y) { return slow_mismatches(x, y, 4, weights); });
   for (const int shift : {0, 2})
-    matrix_is_its_definition(
+    matrix_equals_its_definition(
         {data, all}, all, [&](const Recoded& l, const std::optional<Recoded>& r) { return weighted_degree_gram(3, shift, l, r, threads); },
         [&](const Recoded& l) { return weighted_degree_diagonal(3, shift, l, threads); },
         [&](const Pattern& x, const Pattern& y) { return slow_weighted_degree(x, y, 3, shift); });

@@ -80,7 +80,7 @@ inline void check_products(const ProductFeatures& features, const CodedEntries& 
   });
 }
 
-inline void products_are_all_tuples(std::size_t n_factors, std::size_t degree, bool binary, int threads) {
+inline void products_equal_all_tuples(std::size_t n_factors, std::size_t degree, bool binary, int threads) {
   std::mt19937 random(static_cast<unsigned>(10 * n_factors + degree));
   const unsigned sparsity = degree > 2 ? 5 : 2;
   std::vector<RandomFactor> seen, other;
@@ -126,8 +126,8 @@ inline void no_examples_have_no_products() {
 inline void products() {
   no_examples_have_no_products();
   for (const int threads : {1, 3}) {
-    for (const std::size_t degree : {1u, 2u, 3u, 4u}) products_are_all_tuples(1, degree, degree % 2 == 0, threads);
-    for (const bool binary : {false, true}) products_are_all_tuples(2, 1, binary, threads);
+    for (const std::size_t degree : {1u, 2u, 3u, 4u}) products_equal_all_tuples(1, degree, degree % 2 == 0, threads);
+    for (const bool binary : {false, true}) products_equal_all_tuples(2, 1, binary, threads);
   }
 }
 

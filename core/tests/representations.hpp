@@ -25,7 +25,7 @@ static_assert(FeatureRows<NaiveRows> && FeatureRows<TrieRows> && FeatureRows<Aut
 
 // All representations have the same dots, norms and weights after the same steps.
 template <class R>
-void keeps_what_flat_keeps(const R& rows, const CodedRows<std::uint32_t>& flat, std::size_t n_features) {
+void agrees_with_flat_weights(const R& rows, const CodedRows<std::uint32_t>& flat, std::size_t n_features) {
   std::mt19937 random(3);
   auto w = rows.zero();
   auto expected = flat.zero();
@@ -49,8 +49,8 @@ void keeps_what_flat_keeps(const R& rows, const CodedRows<std::uint32_t>& flat, 
   for (std::size_t z = 0; z < n_features; ++z) check(std::abs(found[z] - flat_found[z]) < 1e-11 * size);
 }
 
-inline void strings_come_back(const Sequences& strings, std::span<const std::int32_t> cls, std::span<const double> weight,
-                              std::int32_t n_symbols) {
+inline void strings_round_trip(const Sequences& strings, std::span<const std::int32_t> cls, std::span<const double> weight,
+                               std::int32_t n_symbols) {
   const StringTrie trie(strings, sorted_strings(strings));
   const WeightAutomaton automaton = WeightMinimizer::minimize(trie, cls, weight);
   check(automaton.n_arcs() <= trie.n_arcs());
@@ -94,10 +94,10 @@ inline void representations_agree(const Sequences& data, std::int32_t alphabet, 
   }
   const Sequences strings{symbols, offsets};
   const CodedRows<std::uint32_t> folded(coded);
-  keeps_what_flat_keeps(NaiveRows(coded), folded, features.size());
-  keeps_what_flat_keeps(TrieRows(coded, strings), folded, features.size());
-  keeps_what_flat_keeps(AutomatonRows(coded, strings, threads), folded, features.size());
-  strings_come_back(strings, cls, weight, alphabet);
+  agrees_with_flat_weights(NaiveRows(coded), folded, features.size());
+  agrees_with_flat_weights(TrieRows(coded, strings), folded, features.size());
+  agrees_with_flat_weights(AutomatonRows(coded, strings, threads), folded, features.size());
+  strings_round_trip(strings, cls, weight, alphabet);
 
   ClassFinder<std::uint32_t> finder(coded, threads);
   const FeatureClasses classes = finder.find();

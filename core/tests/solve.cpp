@@ -61,7 +61,7 @@ void the_gap_is_reached_and_folded_singletons_change_nothing(bool squared_hinge,
   for (std::size_t k = 0; k < 3; ++k) check(std::abs(objectives[0][k] - objectives[1][k]) <= 2e-6 * objectives[0][k]);
 }
 
-void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
+void regression_on_coded_and_on_dense_rows_agrees(bool squared, double bias) {
   std::mt19937 random(11);
   const Corpus corpus = random_corpus(random, 100, 30, 3);
   const Sequences data = corpus.view();
@@ -110,7 +110,7 @@ void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
 
 // Newton's method has the optimum of dual coordinate descent, on folded rows with weights of columns, and the same
 // bits with one thread and with three.
-void newton_has_the_optimum_of_dual_cd(double bias) {
+void newton_reaches_the_optimum_of_dual_cd(double bias) {
   std::mt19937 random(5);
   const Corpus corpus = random_corpus(random, 3000, 90, 3);
   const Sequences data = corpus.view();
@@ -172,11 +172,11 @@ void solve() {
   for (const bool squared : {false, true}) {
     for (const double bias : {0.0, 1.0}) {
       the_gap_is_reached_and_folded_singletons_change_nothing(squared, bias);
-      regression_on_coded_and_on_dense_rows_is_one(squared, bias);
+      regression_on_coded_and_on_dense_rows_agrees(squared, bias);
     }
     no_step_is_better_than_the_best(squared);
   }
-  for (const double bias : {0.0, 1.0}) newton_has_the_optimum_of_dual_cd(bias);
+  for (const double bias : {0.0, 1.0}) newton_reaches_the_optimum_of_dual_cd(bias);
   steps_of_the_logistic_loss_are_exact();
   for (const bool weighted : {false, true})
     for (const double bias : {0.0, 1.0}) visits_to_parts_reach_the_optimum(weighted, bias);

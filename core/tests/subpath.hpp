@@ -31,7 +31,7 @@ inline std::map<Path, double> path_counts(const Forest& forest, std::size_t t) {
   return counts;
 }
 
-inline void paths_are_their_definition(const Woods& woods, std::int32_t n_labels, std::size_t longest, int threads) {
+inline void paths_equal_their_definition(const Woods& woods, std::int32_t n_labels, std::size_t longest, int threads) {
   const Forest forest = woods.view();
   const std::size_t n = forest.size();
   std::vector<double> cumulative(longest + 1, 0.0);
@@ -105,11 +105,11 @@ inline void paths_are_their_definition(const Woods& woods, std::int32_t n_labels
   }
 }
 
-inline void subpaths_are_their_definition(int threads) {
+inline void subpaths_equal_their_definition(int threads) {
   std::mt19937 random(static_cast<unsigned>(threads));
   for (const unsigned n_labels : {1u, 3u, 70000u}) {
-    paths_are_their_definition(random_woods(random, 12, 40, n_labels), static_cast<std::int32_t>(n_labels), 60, threads);
-    paths_are_their_definition(random_woods(random, 5, 30, n_labels), static_cast<std::int32_t>(n_labels), 2, threads);
+    paths_equal_their_definition(random_woods(random, 12, 40, n_labels), static_cast<std::int32_t>(n_labels), 60, threads);
+    paths_equal_their_definition(random_woods(random, 5, 30, n_labels), static_cast<std::int32_t>(n_labels), 2, threads);
   }
   Woods chain;  // needs doubling: 300 labels are more than a word holds
   for (const int tree : {0, 1, 2}) {
@@ -121,8 +121,8 @@ inline void subpaths_are_their_definition(int threads) {
   }
   const SortedStrings<std::int64_t> sorted = upward_strings<std::int64_t>(chain.view());
   for (std::size_t r = 1; r < 900; ++r) check(sorted.lcp[r] <= std::min(sorted.length[r - 1], sorted.length[r]));
-  paths_are_their_definition(random_woods(random, 1, 1, 1), 1, 5, threads);
-  paths_are_their_definition(Woods{}, 1, 5, threads);
+  paths_equal_their_definition(random_woods(random, 1, 1, 1), 1, 5, threads);
+  paths_equal_their_definition(Woods{}, 1, 5, threads);
 }
 
 }  // namespace treille::tests

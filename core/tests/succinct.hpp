@@ -32,7 +32,7 @@ inline void bits_are_counted_and_found(std::size_t n, unsigned one_in) {
   check(8 * bits.n_bytes() <= 1.033 * static_cast<double>(n) + 192);
 }
 
-inline void packed_numbers_come_back(std::uint64_t largest) {
+inline void packed_numbers_round_trip(std::uint64_t largest) {
   std::mt19937_64 random(largest);
   Packed packed(1000, largest);
   std::vector<std::uint64_t> plain(1000);

@@ -20,7 +20,7 @@ std::string value(const TokenText& text, std::size_t column, std::size_t token) 
 }
 
 // Random tables, written and read whole and in parts, with one more column appended.
-void columns_come_back() {
+void columns_round_trip() {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     const std::size_t width = 1 + random() % 3, n = random() % 40;
@@ -60,7 +60,7 @@ void columns_come_back() {
   }
 }
 
-void faults_have_a_line() {
+void errors_name_their_line() {
   const auto ragged = parse_columns("a b\n\nc\n", {false, false, 0}, 1, true);
   check(ragged.fault.line == 3 && ragged.fault.found == 1);
   const auto weighted = parse_items("B\ta\\:b:1\ta\\:b\n\nI\tc:x\n", 1, true);
@@ -71,7 +71,7 @@ void faults_have_a_line() {
 }
 
 // Features counted, looked up, and found by a decoder, against a map from (template, codes) to the number of occurrences.
-void features_of_tokens_are_those_of_the_definition() {
+void features_of_tokens_equal_their_definition() {
   std::mt19937 random(11);
   const std::vector<Template> templates = {{{{0, 0}}, {}},     {{{0, -2}}, {}},         {{{1, 1}}, {}},
                                            {{}, {}},           {{{0, -1}, {1, 0}}, {}}, {{}, {1}},
@@ -165,9 +165,9 @@ void few_and_many_numbers_are_sorted() {
 
 void tagging() {
   few_and_many_numbers_are_sorted();
-  features_of_tokens_are_those_of_the_definition();
-  columns_come_back();
-  faults_have_a_line();
+  features_of_tokens_equal_their_definition();
+  columns_round_trip();
+  errors_name_their_line();
 }
 
 }  // namespace treille::tests

@@ -245,11 +245,11 @@ void text() {
     for (const int threads : {1, 3}) {
       std::mt19937 random(5);
       const Corpus corpus = random_corpus(random, 12, longest, 5);
-      patterns_are_their_definition(corpus.view(), threads);
+      patterns_equal_their_definition(corpus.view(), threads);
     }
   for (const int threads : {1, 3}) {
     std::mt19937 random(7);
-    long_rows_are_their_definition(random_corpus(random, 6, 2000, 4).view(), threads);
+    long_rows_equal_their_definition(random_corpus(random, 6, 2000, 4).view(), threads);
   }
 }
 

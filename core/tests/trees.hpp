@@ -93,7 +93,7 @@ inline double slow_delta(const PartialTrees& rule, const PlainTree& x, std::size
 }
 
 template <class Rule>
-void tree_values_are_their_definition(const Forest& forest, const Rule& rule, int threads) {
+void tree_values_equal_their_definition(const Forest& forest, const Rule& rule, int threads) {
   const std::size_t n = forest.size();
   const TreeIndex<typename Rule::Kin> index(forest);
   const auto own = tree_gram(index, forest, rule, true, threads), whole = tree_gram(index, forest, rule, false, threads);
@@ -173,12 +173,12 @@ inline void nodes_are_put_in_preorder() {
     check(sort(bad).fault.has_value());
 }
 
-inline void trees_are_their_definition(unsigned largest, int threads) {
+inline void trees_equal_their_definition(unsigned largest, int threads) {
   std::mt19937 random(7);
   const Woods woods = random_woods(random, 12, largest, 3);
   for (const double sigma : {0.0, 0.5, 1.0})
-    for (const bool leaves : {false, true}) tree_values_are_their_definition(woods.view(), SubsetTrees{0.6, sigma, leaves}, threads);
-  for (const bool gaps : {false, true}) tree_values_are_their_definition(woods.view(), PartialTrees{0.6, 0.5, gaps}, threads);
+    for (const bool leaves : {false, true}) tree_values_equal_their_definition(woods.view(), SubsetTrees{0.6, sigma, leaves}, threads);
+  for (const bool gaps : {false, true}) tree_values_equal_their_definition(woods.view(), PartialTrees{0.6, 0.5, gaps}, threads);
   subtrees_are_counted(woods.view(), threads);
   brackets_are_read_or_refused();
   nodes_are_put_in_preorder();

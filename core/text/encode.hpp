@@ -63,7 +63,7 @@ struct AllCharacters {
   }
 };
 
-// Words with one space before, between and after them, words being runs of what is not white space; nothing for a text without words.
+// Words with one space before, between and after them, words being runs without white space; empty for a text without words.
 struct SpacedWords {
   Characters characters;
 

@@ -17,7 +17,7 @@ struct LcpInterval {
   Index depth, parent_depth;
 };
 
-// `lcp(r)` is what ranks r - 1 and r share, for 1 <= r < n; `visit` is called with each interval once.
+// `lcp(r)` is the length that ranks r - 1 and r share, for 1 <= r < n; `visit` is called with each interval once.
 template <class Index, class Lcp, class Visit>
 void lcp_intervals(Index n, Lcp&& lcp, Visit&& visit) {
   if (n == 0) return;

@@ -44,7 +44,7 @@ class NGramFeatures {
   RowsWithNorms transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
   RowsWithNorms transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
 
-  // Every occurrence of a fitted n-gram; its length is that of the n-gram.
+  // Every occurrence of a fitted n-gram; it covers as many symbols as the n-gram has.
   Occurrences occurrences(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
 
   // The contribution of each symbol, or arc, to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight

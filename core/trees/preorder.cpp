@@ -51,7 +51,7 @@ Preorder to_preorder(std::span<const std::int32_t> parents, std::span<const std:
   for (std::size_t t = 0; t + 1 < offsets.size(); ++t) {
     const auto own = tree(t);
     const std::size_t n = own.size();
-    starts.assign(n + 2, 0);  // of each node's children; those of -1 stand first
+    starts.assign(n + 2, 0);  // of each node's children; the roots, children of -1, come first
     for (const std::int32_t parent : own) ++starts[static_cast<std::size_t>(parent + 2)];
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
     children.resize(n);

@@ -22,7 +22,7 @@ class SubtreeFeatures {
  public:
   static SubtreeFeatures fit(const Forest& forest, double decay, bool leaves, RowsWithNorms& rows, Counts counts = Counts::raw);
 
-  // Frozen features from what `parts` gave: the key of a subtree is its label, then the numbers of its children's subtrees.
+  // Frozen features from the result of `parts`: the key of a subtree is its label, then the numbers of its children's subtrees.
   static SubtreeFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
                                     std::span<const std::int32_t> subtrees, double decay, bool leaves, Counts counts = Counts::raw);
   // The parts that rebuild the features `ids`, which rise.

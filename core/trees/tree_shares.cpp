@@ -148,7 +148,7 @@ class PartialShares {
   }
 
  private:
-  // The sum over all common subsequences; keeps Delta of all pairs, and what may precede each.
+  // The sum over all common subsequences; keeps Delta of all pairs, and the sum over what may precede each.
   double before(const ShareState& state, ChildNodes children, Places places) {
     const std::size_t n = children.size(), m = places.size();
     pairs_.resize(n * m);

@@ -50,8 +50,7 @@ class Xbw {
   std::size_t count(std::span<const std::int32_t> path) const;
   std::vector<std::int64_t> find(std::span<const std::int32_t> path) const;
 
-  // Each of these nodes with all below it, as a forest: those of places 0..size()-1 make the whole one. An access, a rank and a select a
-  // node.
+  // The subtree of each of these nodes, as a forest; the roots 0..size()-1 give the whole one. An access, a rank and a select a node.
   Subtrees subtrees(std::span<const std::int64_t> places, int threads) const;
 
   std::size_t n_bytes() const { return last_.n_bytes() + sequence_.n_bytes() + symbols_.n_bytes() + first_block_.n_bytes(); }

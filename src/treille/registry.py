@@ -91,7 +91,7 @@ def require(group: str, name: Any) -> type[Any]:
 
 
 def registered_name(group: str, thing: Any) -> str:
-    """The name by which the class of an object can be found; an `InputError` if it cannot, so that it is not saved in vain."""
+    """The name by which the class of an object can be found; an `InputError`, before anything is saved, if there is none."""
     cls = type(thing)
     if find(group, cls.__name__) is not cls:
         raise InputError(
@@ -107,13 +107,13 @@ def known(group: str) -> dict[str, type[Any]]:
     >>> sorted(known("solvers"))[:2]
     ['BlockMinimization', 'BundleMethod']
     """
-    found = {name: cls for (own, name), cls in _registered.items() if own == group}
+    classes = {name: cls for (own, name), cls in _registered.items() if own == group}
     for name, point in _entry_points(group).items():
         try:
-            found.setdefault(name, _load(point))
+            classes.setdefault(name, _load(point))
         except InputError:
             continue
-    return found | _built_in(group)  # whose names no other class can take
+    return classes | _built_in(group)  # whose names no other class can take
 
 
 def _built_in(group: str) -> dict[str, type[Any]]:
@@ -142,7 +142,7 @@ def _entry_points(group: str) -> dict[str, EntryPoint]:
 def _load(point: EntryPoint) -> type[Any]:
     try:
         cls = point.load()
-    except Exception as error:  # whatever another package does when it is imported
+    except Exception as error:  # importing another package may raise any exception
         raise InputError(f"{point.name} ({point.value}) cannot be imported: {error!r}") from error
     if not inspect.isclass(cls) or cls.__name__ != point.name:
         raise InputError(f"the entry point {point.name!r} is {point.value}, expected a class of that name")

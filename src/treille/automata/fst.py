@@ -197,9 +197,9 @@ class Fst(Deriving, FstProperties):
         most = None if max is None else check_whole("max", max, 0)
         trimmed = self.connect()
         walks = Walks(trimmed.parts())
-        found = walks.depth_first() if trimmed.is_acyclic else walks.by_length()
+        paths = walks.depth_first() if trimmed.is_acyclic else walks.by_length()
         tables = (self.input_symbols, self.output_symbols)
-        return islice(((_named(x, tables[0]), _named(y, tables[1]), weight) for x, y, weight in found), most)
+        return islice(((_named(x, tables[0]), _named(y, tables[1]), weight) for x, y, weight in paths), most)
 
     def __add__(self, other: object) -> Fst:
         if not isinstance(other, Fst):
@@ -230,7 +230,7 @@ class Fst(Deriving, FstProperties):
         return self._with(self.machine.closure(self.semiring))
 
     def project(self, side: str) -> Fst:
-        """The acceptor of what is read, ``"input"``, or of what is written, ``"output"``.
+        """The acceptor of the input strings, ``"input"``, or of the output strings, ``"output"``.
 
         >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 1.0}).project("output")("b")
         0.5

@@ -52,7 +52,7 @@ class Walks:
             ) from None
 
     def depth_first(self) -> Iterator[tuple[Labels, Labels, float]]:
-        """For machines without cycles. Needs memory for one path only."""
+        """Walks depth first, for machines without cycles. Needs memory for one path only."""
         if self.start < 0:
             return
         inputs, outputs, weights = [0], [0], [(self.one, 0)]  # of the arcs so far
@@ -75,7 +75,7 @@ class Walks:
                 yield tuple(filter(None, inputs)), tuple(filter(None, outputs)), total
 
     def by_length(self) -> Iterator[tuple[Labels, Labels, float]]:
-        """For machines with cycles: by increasing number of arcs, endlessly. All paths of one length are in memory."""
+        """Walks by increasing number of arcs, endlessly, for machines with cycles. All paths of one length are in memory."""
         waiting: deque[tuple[int, Labels, Labels, Product]] = deque([(self.start, (), (), (self.one, 0))])
         while waiting:
             state, inputs, outputs, so_far = waiting.popleft()

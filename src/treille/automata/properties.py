@@ -192,7 +192,7 @@ class FstProperties:
         return [None if table is None else {name: label for label, name in enumerate(table)} for table in tables]
 
     def _format_cycle(self, states: list[int]) -> str:
-        """A cycle as its states and what is read and written between them, at most eight of them."""
+        """A cycle in words: its states, at most eight, with the symbols read and written between them."""
         parts = self.parts()
         tables = (self.input_symbols, self.output_symbols)
         text = str(states[0])
@@ -205,7 +205,7 @@ class FstProperties:
 
 
 def _arc_labels(parts: MachineParts, digits: int) -> list[str]:
-    """What every arc reads and writes, and its weight, if it is not one."""
+    """The label of every arc in a drawing: input and output, and the weight if it is not one."""
     one, texts = ONE[parts.semiring], []
     for input, output, weight in zip(*(c.tolist() for c in (parts.inputs, parts.outputs, parts.weights)), strict=True):
         sides = [_name(input, parts.input_symbols, "ε"), _name(output, parts.output_symbols, "ε")]

@@ -29,7 +29,7 @@ def _write(console: Console, text: str, style: str, wrap: bool) -> None:
 
 @dataclass(frozen=True)
 class Printer:
-    """Prints the output of a command: with `json` one object on standard output and nothing else there; with `quiet` no notes.
+    """Prints the output of a command: with `json`, one object and nothing else on standard output; with `quiet`, no notes.
 
     >>> Printer().print("converged")
     converged

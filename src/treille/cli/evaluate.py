@@ -101,8 +101,8 @@ class _Classes:
 
     def add(self, ids: Sequence[str], chunk: Chunk) -> tuple[Sequence[Any], ...]:
         """Counts the predictions for some examples, and returns the columns of their table."""
-        self.truth, found = chunk.examples.labels or [], chunk.found
-        labels = [self.names[k] for k in found.argmax(axis=1)]
+        self.truth, predictions = chunk.examples.labels or [], chunk.found
+        labels = [self.names[k] for k in predictions.argmax(axis=1)]
         self.pairs.update(zip(self.truth, labels, strict=True))
         if self.lists_wrong:
             each = zip(ids, self.truth, labels, strict=True)
@@ -110,8 +110,8 @@ class _Classes:
         if len(self.names) == 2:
             known = {name: code for code, name in enumerate(self.names)}
             self.codes.append(np.array([known.get(label, -1) for label in self.truth], np.int8))
-            self.margins.append(found)
-        return self.truth, labels, *found.T
+            self.margins.append(predictions)
+        return self.truth, labels, *predictions.T
 
     def result(self, printer: Printer, source: str, hint: str) -> dict[str, Any]:
         """Prints the scores, and returns them as JSON values."""
@@ -153,9 +153,9 @@ class _Numbers:
         return truth.tolist(), found.tolist()
 
     def result(self, printer: Printer, source: str, hint: str) -> dict[str, Any]:
-        truth, found = self.truth, np.concatenate(self.predictions)
-        r2 = float(r2_score(truth, found)) if len(truth) > 1 else None
-        absolute, root = float(mean_absolute_error(truth, found)), float(mean_squared_error(truth, found)) ** 0.5
+        truth, outputs = self.truth, np.concatenate(self.predictions)
+        r2 = float(r2_score(truth, outputs)) if len(truth) > 1 else None
+        absolute, root = float(mean_absolute_error(truth, outputs)), float(mean_squared_error(truth, outputs)) ** 0.5
         shown = "undefined" if r2 is None else f"{r2:.4f}"
         printer.print(f"R2 {shown} on {count(len(truth), 'example')}", style="bold")
         printer.print(f"mean absolute error {absolute:.4g}, root mean squared error {root:.4g}")

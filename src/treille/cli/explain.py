@@ -37,7 +37,7 @@ from treille.explain.explanation import Shown, page
 from treille.io.atomic_write import atomic_write
 from treille.tagging import Sentences
 
-Explained = tuple[dict[str, Any], list[Shown]]  # JSON values, and what a page shows
+Explained = tuple[dict[str, Any], list[Shown]]  # JSON values, and the content of a page
 LONGEST = 60  # cells of the name of a part
 PREDICTED = "the predicted one of each example"
 SHADES, LONGEST_TEXT = 5, 2000  # of each colour; characters of a text

@@ -150,7 +150,7 @@ def warn_unknown(
 ) -> dict[str, int]:
     """Warns of labels that are none of the classes `names`: errors that the model cannot avoid.
 
-    `labels` are those of all examples of `source`, or how often each occurs.
+    `labels` are the labels of all examples of `source`, or how often each occurs.
     """
     counts = Counter(labels)
     unknown, warning = unknown_labels(names, counts)

@@ -25,7 +25,7 @@ from treille.io.read import FORMATS
 from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel, parse_kernel, parse_kernels
 
-Weights = Literal["cost", "logprob", "prob"]  # what the numbers on the arcs of lattices are
+Weights = Literal["cost", "logprob", "prob"]  # the kind of the numbers on the arcs of lattices
 
 
 def option(metavar: str, help: str, *names: str, default: str | bool = True, **limits: Any) -> Any:
@@ -135,7 +135,7 @@ class Reading:
         return Data(examples, examples.labels or [], X, kernel, why)
 
     def data(self, printer: Printer, examples: Examples, kernel: Kernel | None = None) -> Any:
-        """What kernels take: the examples of a file as they are, sequences over the alphabet, or columns."""
+        """The input of the kernel: the examples of a file unchanged, sequences over the alphabet, or columns."""
         if isinstance(examples.X, PackedColumns) and kernel is not None:
             return _with_numbers(examples, kernel)
         if self.alphabet is None:
@@ -204,7 +204,7 @@ KERNELS = (
 )
 KernelText = Annotated[str | None, option("KERNEL", KERNELS, default="chosen for the data")]
 Jobs = Annotated[int | None, option("N", "Threads.", default="all cores", min=1)]
-Json = Annotated[bool, flag("--json", "Print one JSON object on standard output, nothing else there.")]
+Json = Annotated[bool, flag("--json", "Print one JSON object, and nothing else, on standard output.")]
 Quiet = Annotated[bool, flag("--quiet", "Print nothing but warnings and errors.")]
 QuietNotes = Annotated[bool, flag("--quiet", "Print the result, warnings and errors, no notes.")]
 Force = Annotated[bool, flag("--force", "Overwrite what this command would not: other files, and its input.")]

@@ -48,7 +48,7 @@ def run(
     model: options.ModelFile,
     reading: options.ReadingOptions,
     host: Annotated[str, option("ADDRESS", "Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, option("N", "0 is any that is free.", min=0, max=65535)] = 8000,
+    port: Annotated[int, option("N", "Port to listen at; 0 picks a free one.", min=0, max=65535)] = 8000,
     examples: Annotated[str | None, option("FILE", "Examples to offer on the page, the first of them.")] = None,
     browser: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
     log: Annotated[bool, flag("--log", LOG)] = False,

@@ -68,10 +68,10 @@ class Batch(PackedExamples):
 
     @classmethod
     def json_schema(cls, units: Sequence[Any] = ()) -> dict[str, Any]:
-        """What an example is in JSON, as a JSON schema, for `treille serve`; `units` say how texts are split.
+        """The JSON schema of an example, for `treille serve`; `units` say how texts are split.
 
         Its ``title`` names the kind for clients, its ``description`` is said in messages after "expected", and its ``$comment`` is
-        what the page shows in an empty field.
+        shown on the page in an empty field.
         """
         raise InputError(f"{cls.title} have no form in JSON: give the kind json_schema and read_json")
 

@@ -169,7 +169,7 @@ class Graphs(PackedBatch):
         weight: str | None = "weight",
         attributes: str | Sequence[str] | None = None,
     ) -> Graphs:
-        """From graphs of networkx. Labels, weights and attributes have these names in the data of nodes and edges.
+        """Converts graphs of networkx. Labels, weights and attributes have these names in the data of nodes and edges.
 
         If no node or edge has a label or weight, there are none. `attributes` may be several names.
 
@@ -186,7 +186,7 @@ class Graphs(PackedBatch):
     def from_adjacency(
         cls, matrices: Iterable[Any], labels: Iterable[Any] | None = None, directed: bool | None = None
     ) -> Graphs:
-        """From adjacency matrices, of numpy or scipy, with labels for the nodes of each graph.
+        """Reads adjacency matrices, of numpy or scipy, with labels for the nodes of each graph.
 
         Values other than 0 and 1 are weights. Without `directed`, the graph of a symmetric matrix is undirected.
 
@@ -202,7 +202,7 @@ class Graphs(PackedBatch):
 
     @classmethod
     def from_edge_index(cls, graphs: Iterable[Any], one_hot: bool = False) -> Graphs:
-        """From objects or dicts with `edge_index`, of shape (2, edges), as in PyTorch Geometric, with `num_nodes` or `x`.
+        """Reads objects or dicts with `edge_index`, of shape (2, edges), as in PyTorch Geometric, with `num_nodes` or `x`.
 
         Edges listed in both directions are undirected. Whole numbers in one column of `x` are labels, other numbers attributes; one
         column of `edge_attr` holds labels or weights alike. With `one_hot`, the rows of both have a 1 at the position of the label.
@@ -215,7 +215,7 @@ class Graphs(PackedBatch):
 
     @classmethod
     def from_smiles(cls, texts: Iterable[str]) -> Graphs:
-        """From molecules as SMILES; rdkit must be installed. Labels are the symbols of atoms and the types of bonds.
+        """Reads molecules as SMILES; rdkit must be installed. Labels are the symbols of atoms and the types of bonds.
 
         >>> str(Graphs.from_smiles(["CC=O"])[0])  # doctest: +SKIP
         '3 nodes C C O, 2 edges 0-1:single 1-2:double'

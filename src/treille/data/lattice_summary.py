@@ -22,7 +22,7 @@ PROPERTIES = {
 
 @dataclass(frozen=True)
 class LatticeReport:
-    """What `Lattices` changed in the machines that it was made of.
+    """The changes that `Lattices` made to its machines.
 
     >>> from treille import Fst, Lattices
     >>> batch = Lattices([Fst.from_arcs([(0, "a", "a", 0.5, 1)], {1: 1.0}), Fst.from_arcs([], {})])

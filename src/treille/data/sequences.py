@@ -98,11 +98,11 @@ def over(
     becomes = [_letter(alphabet, symbol, unknown, rna) for symbol in batch.alphabet]
     letters = sorted({*alphabet.letters, *(letter for letter in becomes if letter)})
     codes = align(becomes, letters, unknown=-1)
-    symbols, found = codes[symbols], symbols
+    symbols, originals = codes[symbols], symbols
     for at in np.flatnonzero(symbols < 0)[:1]:
         item = int(np.searchsorted(offsets, at, side="right")) - 1
         where = f"{place(item)}, position {at - offsets[item]}"
-        raise InputError(f"{where}: {_found(alphabet, batch.alphabet[found[at]], unknown)}")
+        raise InputError(f"{where}: {_found(alphabet, batch.alphabet[originals[at]], unknown)}")
     made = Strings.from_arrays(symbols, offsets, letters, "char")
     made.residues = "protein" if alphabet is PROTEIN else "rna" if rna else "dna"
     return made

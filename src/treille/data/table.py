@@ -18,7 +18,7 @@ from treille.io.units import TextUnit, canonical
 class AlignedBatches(Batch):
     """Named batches of the same length: example i consists of example i of each."""
 
-    noun = "column"  # what one of the batches is called
+    noun = "column"  # the noun for one of the batches
 
     def __init__(self, columns: Mapping[str, Any]):
         self.columns: dict[str, Any] = dict(columns)

@@ -129,7 +129,7 @@ class Trees(PackedBatch):
 
     @classmethod
     def from_brackets(cls, lines: str | Iterable[str], n_jobs: int | None = None) -> Trees:
-        """From a text, or its lines: a tree may span several lines, and the next begins on a new line. Blank lines are skipped.
+        """Reads a text, or its lines: a tree may span several lines, and the next begins on a new line. Blank lines are skipped.
 
         Lines may be those of SVM-light-TK or KeLP, ``label |BT| (tree) |ET|``, with one tree each: the label is left out.
 
@@ -147,7 +147,7 @@ class Trees(PackedBatch):
 
     @classmethod
     def from_parents(cls, trees: Iterable[tuple[Sequence[str], Sequence[int]]]) -> Trees:
-        """From the labels of each tree's nodes and the parents of these, -1 for the root, nodes in any order.
+        """Builds trees from the labels of each tree's nodes and their parents, -1 for the root, nodes in any order.
 
         Children keep the order in which they are given.
 
@@ -178,7 +178,7 @@ class Trees(PackedBatch):
 
     @classmethod
     def from_xml(cls, documents: Iterable[Any], *, attributes: bool = False, text: bool = False) -> Trees:
-        """From XML documents as str or bytes, or files as `pathlib.Path`, `.gz` included: a tree of the elements of each.
+        """Reads XML documents as str or bytes, or files as `pathlib.Path`, also `.gz`: the elements of each are a tree.
 
         With `attributes`, each is a child ``@name`` with its value below it; with `text`, each word is a leaf.
 
@@ -189,12 +189,12 @@ class Trees(PackedBatch):
 
     @classmethod
     def from_html(cls, documents: Iterable[Any], *, attributes: bool = False, text: bool = False) -> Trees:
-        """The same for HTML, which lxml repairs if necessary (it must be installed), up to a depth of about 250."""
+        """Reads HTML like `from_xml`; lxml, which must be installed, repairs it if necessary, up to a depth of about 250."""
         return cls(pack(read_each(documents, lambda document, place: html_tree(document, attributes, text, place))))
 
     @classmethod
     def from_json(cls, documents: Iterable[Any], *, values: bool = True) -> Trees:
-        """From JSON documents, parsed or as text: labels are keys, ``[]`` for the items of an array, and ``$`` for the root.
+        """Reads JSON documents, parsed or as text: labels are keys, ``[]`` for the items of an array, and ``$`` for the root.
 
         Strings and numbers are leaves, as themselves or, without `values`, as their kind.
 
@@ -205,7 +205,7 @@ class Trees(PackedBatch):
 
     @classmethod
     def from_ast(cls, sources: Iterable[str], *, names: bool = False) -> Trees:
-        """From Python source: the syntax tree that Python's own parser makes of each.
+        """Reads Python source: the syntax tree of each by Python's own parser.
 
         With `names`, identifiers and constants are leaves.
 
@@ -216,7 +216,7 @@ class Trees(PackedBatch):
 
     @classmethod
     def from_conllu(cls, lines: str | Iterable[str], *, label: str = "deprel") -> Trees:
-        """From CoNLL-U, a text or its lines: one dependency tree per sentence, labelled with form, lemma, upos, xpos or deprel.
+        """Reads CoNLL-U, a text or its lines: one dependency tree per sentence, labelled with form, lemma, upos, xpos or deprel.
 
         >>> rows = ["1\\the\\the\\tPRON\\t_\\t_\\t2\\tnsubj\\t_\\t_", "2\\tsat\\tsit\\tVERB\\t_\\t_\\t0\\troot\\t_\\t_"]
         >>> str(Trees.from_conllu(rows, label="form")[0])
@@ -227,7 +227,7 @@ class Trees(PackedBatch):
 
     @classmethod
     def from_newick(cls, lines: str | Iterable[str]) -> Trees:
-        """From Newick, a text or its lines. Branch lengths are dropped; a node without a name is called ``*``.
+        """Reads Newick, a text or its lines. Branch lengths are dropped; a node without a name is called ``*``.
 
         >>> str(Trees.from_newick("((A:0.1,B:0.2)C,D);")[0])
         '(* (C (A) (B)) (D))'

@@ -88,12 +88,12 @@ class XBW(Batch):
         return self._index.nbytes
 
     def count(self, path: str | Sequence[str]) -> int:
-        """How many nodes the path ends at."""
+        """The number of nodes at which the path ends."""
         codes = self._codes(path)
         return 0 if codes is None else self._index.count(codes)
 
     def find(self, path: str | Sequence[str]) -> np.ndarray:
-        """The nodes that the path ends at, in increasing order."""
+        """The nodes at which the path ends, in increasing order."""
         codes = self._codes(path)
         return np.empty(0, np.int64) if codes is None else self._index.find(codes)
 

@@ -16,7 +16,7 @@ HEIGHT, EDGE, GAP, MARGIN, LOOP, WIDEST = 24.0, 62.0, 8.0, 16.0, 22.0, 900.0  # 
 
 
 class Graph(NamedTuple):
-    """What is drawn of a graph; labels may be empty."""
+    """A graph to be drawn; labels may be empty."""
 
     labels: Sequence[str]  # one per node
     edges: Sequence[tuple[int, int]]
@@ -66,15 +66,15 @@ def lay_out(
     for node in range(len(widths)):
         if node in seen:
             continue
-        own = np.flatnonzero(np.isfinite(apart[node]))
-        seen.update(own.tolist())
-        found = _separated(least_stress(apart[np.ix_(own, own)]) * (EDGE + named), widths[own])
-        half = np.column_stack([widths[own] / 2, np.full(len(own), HEIGHT / 2)])
-        corner, end = (found - half).min(axis=0), (found + half).max(axis=0)
+        component = np.flatnonzero(np.isfinite(apart[node]))
+        seen.update(component.tolist())
+        centres = _separated(least_stress(apart[np.ix_(component, component)]) * (EDGE + named), widths[component])
+        half = np.column_stack([widths[component] / 2, np.full(len(component), HEIGHT / 2)])
+        corner, end = (centres - half).min(axis=0), (centres + half).max(axis=0)
         width, height = end - corner
         if x > MARGIN and x + width > WIDEST:
             x, y, lowest = MARGIN, y + lowest + 2 * GAP, 0.0
-        places[own] = found - corner + (x, y)
+        places[component] = centres - corner + (x, y)
         x, lowest, widest = x + width + 2 * GAP, max(lowest, float(height)), max(widest, x + float(width))
     above = LOOP * any(u == v for u, v in edges)  # loops are drawn above their nodes
     places[:, 1] += above
@@ -158,7 +158,7 @@ def _separated(places: np.ndarray, widths: np.ndarray) -> np.ndarray:
 
 
 def _chosen(graph: Graph, sizes: np.ndarray) -> list[int]:
-    """The nodes that are drawn: all, or those closest to the one with the largest contribution, or with the most edges."""
+    """Chooses the nodes to draw: all, or those closest to the node with the largest contribution, or with the most edges."""
     n = len(graph.labels)
     if n <= MOST_NODES:
         return list(range(n))
@@ -225,7 +225,7 @@ def _curve(a: np.ndarray, b: np.ndarray, c: np.ndarray, start: float, stop: floa
 
 
 def _border(centre: np.ndarray, towards: np.ndarray, width: float) -> np.ndarray:
-    """Where the line from the centre of a node leaves it: a box with round ends."""
+    """The point at which a line from the centre of a node crosses its border, a box with round ends."""
     step = towards - centre
     norm = float(np.hypot(*step)) or 1.0
     inner, radius = max(width / 2 - HEIGHT / 2, 0.0), HEIGHT / 2

@@ -17,7 +17,7 @@ SWEEPS = 8  # of the layout
 
 
 class Machine(NamedTuple):
-    """What is drawn of a machine: its arcs with their labels, its states with their texts."""
+    """A machine to be drawn: its arcs with their labels, its states with their texts."""
 
     start: int
     n_states: int
@@ -70,7 +70,7 @@ def draw_machine(machine: Machine, shares: Shares | None = None, alone: bool = F
 
 
 def _chosen(machine: Machine, shares: Shares) -> list[int]:
-    """The arcs that are drawn: all, or neighbours in the order of their sources, from the start or around the largest shares."""
+    """Chooses the arcs to draw: all, or neighbours in the order of their sources, from the start or around the largest shares."""
     n = len(machine.sources)
     order, most = np.argsort(machine.sources, kind="stable"), min(MOST_ARCS, n)
     while True:
@@ -269,9 +269,9 @@ def _ordered(layers: np.ndarray, between: Sequence[np.ndarray]) -> list[np.ndarr
         for k, pairs in _sweep(between, sweep):
             orders[k] = orders[k][np.argsort(_means(orders[k], pairs, place), kind="stable")]
             place[orders[k]] = np.arange(len(orders[k]))
-        found = _crossings(between, place)
-        if found < fewest:
-            best, fewest = orders.copy(), found
+        crossings = _crossings(between, place)
+        if crossings < fewest:
+            best, fewest = orders.copy(), crossings
     return best
 
 

@@ -12,7 +12,7 @@ LONGEST = 24  # characters of a label; the rest is in its hint
 HINT = 400  # characters of a hint
 MARKS = {" ": "·", "\n": "↵", "\t": "⇥"}
 NARROW, BROAD = set("iljtfrI.,:;'|!()[]{} "), set("mwMW@%&—")
-# Colours of a picture that is shown by itself, as notebooks do; inside a page, it has those of the page.
+# Colours of a picture that is shown by itself, as in notebooks; inside a page, it has the colours of the page.
 STANDALONE_STYLE = (
     "<style>.treille-alone{color:#1b1b1b;background:#fff}"
     "@media(prefers-color-scheme:dark){.treille-alone{color:#ececec;background:#1b1b1b}}</style>"
@@ -93,7 +93,7 @@ def number(value: float) -> str:
 
 
 def hint(text: str) -> str:
-    """What the browser shows for an element under the pointer."""
+    """A hint, which the browser shows for an element under the pointer."""
     return f"<title>{escape(clipped(text, HINT))}</title>"
 
 
@@ -122,7 +122,7 @@ def arrow(x: float, y: float, dx: float, dy: float, size: float = 7) -> str:
 
 
 def document(width: float, height: float, body: Sequence[str], title: str, note: str = "", alone: bool = False) -> str:
-    """The picture. `note` says below it what was left out; `alone` gives it colours of its own."""
+    """The picture. `note` is a remark below it on omitted parts; `alone` makes it independent of the colours of a page."""
     if note:
         body = [*body, label(10, height + 8, note, 12, "start", ' class="note"')]
         width, height = max(width, text_width(note, 12) + 20), height + 22

@@ -124,7 +124,7 @@ class Model(LearnedDisplay, BaseEstimator):
         return "plan_" in vars(self)
 
     def task(self) -> Task:
-        """What the model predicts, for reports, the server and the command line."""
+        """The task of the model, for reports, the server and the command line."""
         check_is_fitted(self)
         return self._task(self)
 
@@ -327,7 +327,7 @@ class KernelMachine(Model):
         return outputs
 
     def explain(self, x: Any) -> Explanation:
-        """What each part of one example contributes to its scores, see `treille.explain.Explanation`."""
+        """Explains one example: the contribution of each of its parts to its scores, see `treille.explain.Explanation`."""
         return self.explain_all([x] if not isinstance(x, Batch) else x)[0]
 
     def explain_all(self, X: Any) -> list[Explanation]:

@@ -53,7 +53,7 @@ class TrainedFold(Fold):
     """A fold of a model: its examples, and how to interpret its outputs."""
 
     train: np.ndarray
-    offset: np.ndarray  # what predictions add to the outputs: the mean of the targets, or 0
+    offset: np.ndarray  # added to the outputs by predictions: the mean of the targets, or 0
     classes: np.ndarray  # indices of the classes that occur in `train`; none for regressors
 
     def training_problem(self) -> tuple[np.ndarray, Problem]:

@@ -232,11 +232,11 @@ class KernelLearner(LearningParameters, KernelMachine):
         return LearnedPath(self._strength, ordered, names, shares[:, used], [each.report for each in found])
 
     def _keep(self, examples: LearningRows, learned: list[LearnedKernel]) -> tuple[Fitted, str]:
-        """Keeps what was learned; returns the features with these weights and the rows of these examples, and a note on sizes."""
+        """Stores the learned weights; returns the features with these weights, the rows of these examples, and a note on sizes."""
         mu, used = np.stack([each.weights for each in learned]), used_features(examples, learned)
         if len(used) == 0:
             ended = any(each.report.status != "converged" for each in learned)
-            why = "learning ended early: raise max_epochs" if ended else "no feature tells anything about the targets"
+            why = "learning ended early: raise max_epochs" if ended else "no feature is correlated with the targets"
             raise InputError(f"all weights are 0: {why}")
         everything = having(examples.rows, StoredRows).to_csr()
         matrix = everything[:, used]
@@ -255,7 +255,7 @@ class KernelLearner(LearningParameters, KernelMachine):
 
     @property
     def learned_weights_(self) -> Any:
-        """What was learned, the largest share of the trace first: a list of `LearnedWeight`, or a dict with one for each class."""
+        """The learned weights, the largest share of the trace first: a list of `LearnedWeight`, or a dict of lists by class."""
         functions = self._linear()
         fitted = functions.features
         assert isinstance(fitted, WeightedMap)
@@ -460,7 +460,7 @@ class LearnedRidge(KernelLearner, Ridge):
         constant = np.flatnonzero(np.ptp(posed.problem.targets.reshape(n, -1), axis=0) == 0)
         if len(constant):
             value = np.asarray(y, float).reshape(n, -1)[0, constant[0]]
-            raise InputError(f"all targets are {value}: nothing tells which features to weigh")
+            raise InputError(f"all targets are {value}: they do not tell which features matter")
         return posed
 
     def check_parameters(self) -> None:

@@ -143,16 +143,16 @@ class Perceptron(TrainingParameters, Classifier):
             kernel, why, batch = source.kernel, source.kernel_why, source.batch
         if len(batch) == 0:
             raise InputError("there are no examples: partial_fit needs at least one")
-        found, codes = found_labels(y, len(batch))
-        known, fixed = self._classes(found, classes)
+        labels, codes = found_labels(y, len(batch))
+        known, fixed = self._classes(labels, classes)
         weights = self.class_weight
         if weights == "balanced":
             raise InputError(
                 "class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit"
             )
         if isinstance(weights, dict):  # other classes of the stream may come later
-            weights = {label: weight for label, weight in weights.items() if label in found}
-        C = check_weights(1.0, codes, found, weights, sample_weight, least=0)
+            weights = {label: weight for label, weight in weights.items() if label in labels}
+        C = check_weights(1.0, codes, labels, weights, sample_weight, least=0)
         if stream is None:
             stream = stream_of(kernel, batch, self.fit_intercept, self.n_jobs, self if begun else None)
         stream = stream.copied()  # so that a call that fails, or is interrupted, changes nothing
@@ -160,7 +160,7 @@ class Perceptron(TrainingParameters, Classifier):
         if len(known) > stream.n_classes:
             stream.with_classes(np.searchsorted(known, before), len(known))
         try:
-            stream.learn(batch, np.searchsorted(known, found).astype(np.int32)[codes], C)
+            stream.learn(batch, np.searchsorted(known, labels).astype(np.int32)[codes], C)
             stream.seconds += time.perf_counter() - start
             learned = self._learned(stream, kernel, why, batch)
         except BaseException:
@@ -169,7 +169,7 @@ class Perceptron(TrainingParameters, Classifier):
         vars(self).update(learned, _stream=stream, _fixed=fixed, classes_=known)
         return self
 
-    def _classes(self, found: np.ndarray, given: Any) -> tuple[np.ndarray, bool]:
+    def _classes(self, labels: np.ndarray, given: Any) -> tuple[np.ndarray, bool]:
         """All classes after this call, and whether there can be no others."""
         known = self.classes_ if hasattr(self, "functions_") else None
         if given is not None:
@@ -179,7 +179,7 @@ class Perceptron(TrainingParameters, Classifier):
                     f"classes is {given.tolist()}, but earlier calls had {known.tolist()}: give the same, or None"
                 )
         fixed = self._fixed or given is not None
-        parts = [each for each in (known, given, found) if each is not None]
+        parts = [each for each in (known, given, labels) if each is not None]
         if len({_kind(each) for each in parts}) > 1:
             raise InputError(
                 f"labels are {', '.join(f'{each.tolist()[0]!r}' for each in parts)}, expected labels of one type in all calls"
@@ -215,7 +215,7 @@ class Perceptron(TrainingParameters, Classifier):
 
 
 def _choose_kernel(kernel: Any, X: Any, labels: bool) -> tuple[Kernel, str]:
-    """As `choose_kernel`; by default a kernel whose features do not depend on all examples."""
+    """Chooses a kernel like `choose_kernel`; by default, one whose features do not depend on all examples."""
     given = as_kernel(kernel)
     if given is not None:
         return given, "as given"

@@ -1,4 +1,4 @@
-"""Which kernel, space and solver are used for a problem, and why."""
+"""The choice of kernel, space and solver for a problem, with reasons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

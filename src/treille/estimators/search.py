@@ -49,7 +49,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     """
 
     estimator: ClassVar[type[Any]]
-    held_out: ClassVar[type[HeldOutClassifier]] = HeldOutClassifier  # what scorers see of a classifier
+    held_out: ClassVar[type[HeldOutClassifier]] = HeldOutClassifier  # the model that scorers see, for classifiers
     path: ClassVar[tuple[str, str]] = ("C", "Cs")  # the parameter of the estimator, and the parameter with its values
     unit: ClassVar[float] = 1.0  # the value on the path for which C is the weight of the example
 

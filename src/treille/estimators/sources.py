@@ -110,7 +110,7 @@ def _on_cluster(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tu
         raise InputError("files on a cluster have labels of their own: Parts.on(client, files, label=...)")
     if files is None and y is None:
         raise InputError("labels are missing: fit(X, y) requires y, a Dask collection divided like X")
-    found = found_labels if of_classes else check_numbers
+    check = found_labels if of_classes else check_numbers
     choose = partial(choose_kernel, machine.kernel, labels=of_classes)
     with connected(None if files is None else files.client) as cluster:
         if cluster.note:
@@ -120,7 +120,7 @@ def _on_cluster(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tu
         else:
             parts = cluster.submit_all(read_part, files.sources, [files.options] * len(files.sources))
         least = 1 if files is None else files.min_count
-        source = count_on_cluster(cluster, parts, as_kernel(machine.kernel), choose, of_classes, found, least)
+        source = count_on_cluster(cluster, parts, as_kernel(machine.kernel), choose, of_classes, check, least)
         del parts  # whose features remain: texts need not stay on the workers
         if files is not None:
             files.class_counts = source.class_counts()

@@ -123,8 +123,8 @@ class Stream(ABC):
         """One pass over examples with the classes `codes`; an example with C = 0 is left out."""
         batch, codes, C = (batch, codes, C) if (C > 0).all() else (batch[C > 0], codes[C > 0], C[C > 0])
         for start in range(0, len(batch), self.block):
-            own = slice(start, start + self.block)
-            self._learn(batch[own], codes[own], C[own])
+            block = slice(start, start + self.block)
+            self._learn(batch[block], codes[block], C[block])
 
     def _learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
         n, K = len(batch), self.n_classes
@@ -140,31 +140,31 @@ class Stream(ABC):
             "threads": effective_n_jobs(self.n_jobs),
             "poll": lambda done, epochs, share: True,
         }
-        found = self.learn_block(batch, options)
+        answers = self.learn_block(batch, options)
         y = np.where(codes == np.arange(K)[:, None], 1.0, -1.0)
-        alpha, late = self._by_class(found, n)
+        alpha, late = self._by_class(answers, n)
         # Arrays are replaced, not changed, so that a copy of the stream is independent of it; see `undo` for the weights.
         self.b = self.b + self.bias * (y * alpha).sum(axis=1)
         self.late_b = self.late_b + self.bias * (y * late).sum(axis=1)
-        self.sums, self.largest = self.sums + alpha.sum(axis=1), found.largest
-        self.mistakes = self.mistakes + np.array([sum(each) for each in found.mistakes], np.int64)
+        self.sums, self.largest = self.sums + alpha.sum(axis=1), answers.largest
+        self.mistakes = self.mistakes + np.array([sum(each) for each in answers.mistakes], np.int64)
         first = np.array([self.steps + int(np.argmax(here)) if here.any() else UNSEEN for here in y > 0])
         self.begins = np.where(self.begins == UNSEEN, first, self.begins)
         begins, now = self.begins[:, None], self.steps + np.arange(n)
         known = (begins != UNSEEN) & (begins < now)  # no class is predicted before it was seen
-        predicted = np.where(known, found.outputs.reshape(K, n), -np.inf).argmax(axis=0)
+        predicted = np.where(known, answers.outputs.reshape(K, n), -np.inf).argmax(axis=0)
         self.right += int((known.any(axis=0) & (predicted == codes)).sum())
         self.steps += n
 
-    def _by_class(self, found: _core.Mistakes, n: int) -> tuple[np.ndarray, np.ndarray]:
+    def _by_class(self, answers: _core.Mistakes, n: int) -> tuple[np.ndarray, np.ndarray]:
         """alpha and `late` of the new examples: one row per class."""
-        alpha = found.alpha.reshape(self.n_classes, n)
-        return alpha, found.late.reshape(self.n_classes, n) + self.steps * alpha
+        alpha = answers.alpha.reshape(self.n_classes, n)
+        return alpha, answers.late.reshape(self.n_classes, n) + self.steps * alpha
 
-    def _new_coefficients(self, found: _core.Mistakes, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _new_coefficients(self, answers: _core.Mistakes, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The coefficients of the new examples in w and in `late`: one row per example."""
         y = np.where(codes[:, None] == np.arange(self.n_classes), 1.0, -1.0)
-        alpha, late = self._by_class(found, len(codes))
+        alpha, late = self._by_class(answers, len(codes))
         return np.ascontiguousarray(y * alpha.T), np.ascontiguousarray(y * late.T)
 
     def _final(self, averaged: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -199,12 +199,12 @@ class FeatureStream(Stream):
         threads, known = effective_n_jobs(self.n_jobs), self.room[:, ids]
         outputs = np.ascontiguousarray((rows.matvec(known[0], threads) + self.bias * self.b).T)
         form = represent(own, rows, "auto", self.n_classes, self.n_jobs)
-        found = _core.perceptron(rows=form.core, before=outputs.ravel(), **options)
-        alpha, lack = self._new_coefficients(found, options["labels"])
+        answers = _core.perceptron(rows=form.core, before=outputs.ravel(), **options)
+        alpha, lack = self._new_coefficients(answers, options["labels"])
         self.changed = ids, known
         self.room[:, ids] = known + np.stack([rows.rmatvec(alpha, threads), rows.rmatvec(lack, threads)])
         self.radius = max(self.radius, float(np.sqrt(rows.diag().max(initial=0.0) + self.bias)))
-        return found
+        return answers
 
     def functions(self, averaged: bool) -> DecisionFunctions:
         assert self.features is not None
@@ -235,15 +235,15 @@ class ExampleStream(Stream):
         K = self.kernel.gram(batch, None, self.n_jobs)
         before = self._values(batch) if self.examples else np.zeros((len(batch), self.n_classes))
         shifted = np.ascontiguousarray((before + self.bias * self.b).T)
-        found = _core.perceptron(rows=np.ascontiguousarray(K).ravel(), before=shifted.ravel(), **options)
-        alpha, lack = self._new_coefficients(found, options["labels"])
+        answers = _core.perceptron(rows=np.ascontiguousarray(K).ravel(), before=shifted.ravel(), **options)
+        alpha, lack = self._new_coefficients(answers, options["labels"])
         kept = np.flatnonzero(alpha.any(axis=1))
         self.sq_norms = self.sq_norms + (alpha * (2 * before + K @ alpha)).sum(axis=0)
         known, self.examples = self.n_rows, (*self.examples, *(batch[int(i)] for i in kept))
         self._make_room(np.arange(known), known + len(kept))
         self.room[:, known : self.n_rows] = alpha[kept], lack[kept]
         self.radius = max(self.radius, float(np.sqrt(K.diagonal().max(initial=0.0) + self.bias)))
-        return found
+        return answers
 
     def _values(self, batch: Batch) -> np.ndarray:
         """The values of the functions so far, without the intercept."""

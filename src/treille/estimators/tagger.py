@@ -172,12 +172,12 @@ class Tagger(TrainingParameters, Model):
     def _solve(self, space: ConjunctionSpace, codes: np.ndarray, n_tags: int) -> tuple[Solution, np.ndarray]:
         """The solution, and the pair of tags that each function separates; no pairs if each separates one tag from the rest."""
         loss, C = LOSSES[self.loss](), np.full(len(codes), float(self.C))
-        found = np.arange(n_tags, dtype=np.int32)
-        pairs = np.array(list(combinations(found, 2)), np.int32).reshape(-1, 2)
+        tags = np.arange(n_tags, dtype=np.int32)
+        pairs = np.array(list(combinations(tags, 2)), np.int32).reshape(-1, 2)
         if n_tags == 2 or self.multiclass == "rest":
             pairs = pairs[:0]
         problems = [Problem(loss, codes, C * np.isin(codes, pair), True, pair[:1]) for pair in pairs]
-        problems = problems or [Problem(loss, codes, C, True, found)]
+        problems = problems or [Problem(loss, codes, C, True, tags)]
         options: dict[str, Any] = {"tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs}
         with progress_bar(len(pairs) or n_tags, self.tol, self.verbose) as progress:
             solutions = [
@@ -251,7 +251,7 @@ class Tagger(TrainingParameters, Model):
         return float((np.array(known, np.int32)[true.columns[0].codes] == predicted.columns[0].codes).mean())
 
     def explain(self, x: Any) -> TaggedSentence:
-        """Why the tokens of a sentence get their tags: for each token, what its features contribute to the score of its tag.
+        """Explains the tags of a sentence: for each token, the contributions of its features to the score of its tag.
 
         >>> import treille
         >>> model = treille.Tagger("linear()", ["word[-1]", "word[0]"], min_count=1)

@@ -93,7 +93,7 @@ def figures(
         some = f" ({len(rows):,} of these)" if len(rows) < len(truth) else ""
         compared[TFIDF + some] = measure([truth[i] for i in rows], predicted, positive)
     elif trained is None:
-        note = "The majority class is that of these examples; with train=(X, y) or --train FILE, that of the training ones."
+        note = "The majority class is taken from these examples; with train=(X, y) or --train FILE, from the training examples."
         note += " Texts are then also compared with TF-IDF and LinearSVC, trained on the same examples." * of_texts
     most = Counter(sorted(labels)).most_common(1)[0][0]
     compared[f"majority: {visible_label(most)}"] = measure(truth, [most] * len(truth), positive)
@@ -212,7 +212,7 @@ def _curves(is_true: np.ndarray, scores: np.ndarray) -> list[tuple[str, Markup]]
 
 
 def calibration(found: Predictions) -> tuple[str, Markup] | None:
-    """How often the predicted class is right against its probability, in bins of the probability."""
+    """A plot of the share of right predictions against the probability of the predicted class, in bins of the probability."""
     if found.probabilities is None or found.truth is None:
         return None
     p = found.probabilities[np.arange(len(found.best)), found.best]
@@ -229,7 +229,7 @@ def calibration(found: Predictions) -> tuple[str, Markup] | None:
 
 
 def found_warnings(names: list[str], truth: list[str], scores: Scores) -> list[str]:
-    """What to know before trusting the figures."""
+    """Warnings about figures that may be unreliable."""
     _, unknown = unknown_labels(names, truth)
     rare = [visible_label(name) for name, own in scores.per_class.items() if 0 < own.support < 10]
     varying = f"fewer than 10 examples of {listed(rare, 5)}: their figures vary by chance" if rare else ""

@@ -55,14 +55,14 @@ def _template() -> Any:
 
 
 class Part(NamedTuple):
-    """A part of an example, and what it contributes to a score."""
+    """A part of an example, and its contribution to a score."""
 
     name: str
     contribution: float
 
 
 class Explained(ABC):
-    """What `explain` returns: the explanation of an example, or of all tokens of a sentence."""
+    """The result of `explain`: the explanation of an example, or of all tokens of a sentence."""
 
     @abstractmethod
     def html(self, label: Any = None) -> str:
@@ -74,7 +74,7 @@ class Explained(ABC):
 
     @abstractmethod
     def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
-        """What notebooks and pages show; `name` is the name of the example."""
+        """The fields that notebooks and pages display; `name` is the name of the example."""
 
     def drawn(self, label: Any = None) -> dict[str, Any]:
         """JSON values: `html`, and for a text its words, or runs of characters, with their contributions."""
@@ -180,7 +180,7 @@ class Explanation(Explained):
         return self.classes[int(scores[0] > 0) if len(self.classes) == 2 else int(scores.argmax())]
 
     def contributions(self, label: Any = None) -> np.ndarray:
-        """What the parts contribute to a class, by default the predicted one, or to target `label` of a regressor with several.
+        """Contributions of the parts to a class, by default the predicted one, or to target `label` of a regressor with several.
 
         >>> import treille
         >>> model = treille.Ridge(treille.kernels.NGram(1)).fit(["a", "aab"], [1.0, 2.0])
@@ -283,18 +283,18 @@ def explanations(
     X: Any, batch: Batch, functions: DecisionFunctions, classes: list[Any] | None, n_jobs: int
 ) -> list[Explanation]:
     """The explanation of each example X of a batch, by support example where there are no contributions by part."""
-    found, intercept, support = functions.contributions(batch, n_jobs), functions.intercept, list[SupportShares]()
+    by_part, intercept, support = functions.contributions(batch, n_jobs), functions.intercept, list[SupportShares]()
     if isinstance(functions, KernelFunctions):
         gram = functions.kernel.gram(batch, functions.support, n_jobs)
         support = [SupportShares(functions.support, functions.coefficients, row) for row in gram]
     examples = [X[i] if isinstance(X, Sequence) else None for i in range(len(batch))]
-    if found is None:
+    if by_part is None:
         return [
             Explanation(own.shares(), np.zeros_like(intercept), intercept, classes, (), example, (), True, own)
             for example, own in zip(examples, support, strict=True)
         ]
     leaves = leaf_batches(batch)
-    read = [(name, *found.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in found.shares]
+    read = [(name, *by_part.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in by_part.shares]
     explained = []
     for i in range(len(batch)):
         values, columns = [np.empty((0, len(intercept)))], list[tuple[str, int]]()
@@ -303,6 +303,6 @@ def explanations(
             columns.append((name, len(values[-1])))
         own = tuple(columns) if len(leaves) > 1 else ()
         places = tuple((leaf, i) for _, leaf, _ in read)
-        parts = np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
+        parts = np.concatenate(values), by_part.base[i], intercept, classes, own, examples[i], places
         explained.append(Explanation(*parts, support_shares=support[i] if support else None))
     return explained

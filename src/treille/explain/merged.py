@@ -148,8 +148,8 @@ class _Pool:
         """The stretch around a candidate, and the columns of all features in it."""
         gram = list(self.grams[id])
         places = self.places
-        found = None if places is None else self.in_examples(gram, places)
-        symbols = self._whole_words(self.chained(gram, used), 2) if found is None else found
+        joined = None if places is None else self.in_examples(gram, places)
+        symbols = self._whole_words(self.chained(gram, used), 2) if joined is None else joined
         inside = np.concatenate([self._columns_in(symbols, *each) for each in self.maps])
         weight = float(self.weights[inside].sum())
         for end in (-1, 0):
@@ -168,7 +168,7 @@ class _Pool:
         return self.unit.base in ("char", "char_wb")
 
     def _whole_words(self, symbols: list[Any], shorter: int) -> list[Any]:
-        """Without parts of other words at the ends: at most `shorter` characters and a blank."""
+        """Removes parts of other words at the ends: at most `shorter` characters and a blank."""
         if not self._has_blanks:
             return symbols
         blanks = [place for place, symbol in enumerate(symbols) if str(symbol).isspace()]
@@ -177,10 +177,10 @@ class _Pool:
         trimmed = symbols[first:last]
         return trimmed if sum(not str(symbol).isspace() for symbol in trimmed) > 2 else symbols
 
-    def _columns_in(self, symbols: Sequence[Any], own: NGramMap, columns: np.ndarray) -> np.ndarray:
-        codes = align(list(symbols), own._codes)  # each symbol is a code of its own
+    def _columns_in(self, symbols: Sequence[Any], features: NGramMap, columns: np.ndarray) -> np.ndarray:
+        codes = align(list(symbols), features._codes)  # each symbol has one code
         ends = np.array([0, len(symbols)])
-        ids, _, _ = own.features.occurrences(np.arange(len(symbols), dtype=np.int32), ends, codes, 1)
+        ids, _, _ = features.features.occurrences(np.arange(len(symbols), dtype=np.int32), ends, codes, 1)
         found = columns[ids]
         return found[found >= 0]
 
@@ -281,7 +281,7 @@ def _span(name: str, text: str) -> tuple[int, int] | None:
 
 
 def _leaves(features: FeatureMap, columns: np.ndarray, batch: Batch | None, prefix: str = "") -> Iterable[Leaf]:
-    """The maps of n-grams inside a map, with their prefix, the columns of their features (-1: none) and what they read."""
+    """The maps of n-grams inside a map, with their prefix, the columns of their features (-1: none) and the data they read."""
     if isinstance(features, NGramMap):
         yield prefix, features, columns, batch
     elif isinstance(features, CenteredMap):

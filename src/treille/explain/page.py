@@ -62,7 +62,7 @@ class Figure(NamedTuple):
 
 
 class Highlight(NamedTuple):
-    """An example with its contributions, and what they are in favour of."""
+    """An example with its contributions, and the class or value that they favour."""
 
     title: str
     html: Markup
@@ -78,7 +78,7 @@ class Example(NamedTuple):
     wrong: bool | None  # None: neither right nor wrong is said, of numbers for instance
     score: str
     confidence: float
-    error: float  # how far the prediction is from the truth; 0 or less where it is right
+    error: float  # distance of the prediction from the truth; 0 or less if it is right
     highlights: Sequence[Highlight]
 
 
@@ -127,7 +127,7 @@ class Feature(NamedTuple):
 
 @dataclass(frozen=True)
 class Content:
-    """What a report says about one model. Empty parts are left out of the page."""
+    """The content of a report about one model. Empty parts are left out of the page."""
 
     name: str
     title: str

@@ -29,7 +29,7 @@ def figures(true: np.ndarray, predicted: np.ndarray, trained: np.ndarray | None)
     for name, measure in (("Mean absolute error", mean_absolute_error), ("Root mean squared error", _root)):
         errors = {other: float(measure(true, values)) for other, values in pair.items()}
         shown.append(Figure.of(name, errors, "less is better", ".4g", max(errors.values()) or 1.0))
-    note = "The mean is that of these examples; with train=(X, y) that of the training ones."
+    note = "The mean is taken from these examples; with train=(X, y), from the training examples."
     return shown, note if trained is None else ""
 
 

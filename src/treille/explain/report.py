@@ -122,7 +122,7 @@ def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
 
 
 def plan(model: Any) -> dict[str, str]:
-    """What was chosen and why, the parameters, and how training ended."""
+    """The choices with their reasons, the parameters, and how training ended."""
     chosen = dict(line.split(": ", 1) for line in str(model.plan_).splitlines() if ": " in line)
     skipped = ("kernel", "n_jobs", "verbose", "templates")
     values = {k: v for k, v in model.get_params(deep=False).items() if k not in skipped and v is not None}

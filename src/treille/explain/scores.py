@@ -47,7 +47,7 @@ class Scores:
 def positive_class(classes: Sequence[str], labels: Iterable[str] | Mapping[str, int]) -> str | None:
     """The class of interest of two: X of X and `not X`, otherwise the rarer, otherwise the second. None for more than two.
 
-    `labels` are those of the examples, or how often each occurs.
+    `labels` are the labels of the examples, or how often each occurs.
 
     >>> positive_class(["acq", "not acq"], []), positive_class(["ham", "spam"], ["ham", "spam", "ham"])
     ('acq', 'spam')

@@ -1,4 +1,4 @@
-"""Which examples a report shows, and how: highlighted with the contributions of their parts."""
+"""The choice and the display of examples in a report: highlighted with the contributions of their parts."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""Explanations of tagged sentences: what the features of each token contributed to the score of its tag."""
+"""Explanations of tagged sentences: the contributions of each token's features to the score of its tag."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from treille.tagging import TokenFeatures
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Decision(Explanation):
-    """Why a token has its tag: the parts are the features of the token, those that contribute most first.
+    """The explanation of a token's tag: the parts are the features of the token, the largest contributions first.
 
     The weight of a conjunction of features is shared equally among them.
 
@@ -55,9 +55,9 @@ class Decision(Explanation):
 
 @dataclass(frozen=True, eq=False)
 class TaggedSentence(Explained, Sequence[Decision]):
-    """Why the tokens of a sentence have their tags: a sequence of decisions, one for each token.
+    """The explanation of a sentence's tags: a sequence of decisions, one for each token.
 
-    `predicted` has the tags as `predict` returns them; those of the decisions are in the scheme that the model learned.
+    `predicted` has the tags as `predict` returns them; the tags of the decisions are in the scheme that the model learned.
 
     >>> import treille
     >>> model = treille.Tagger("linear()", ["word[-1]", "word[0]"], min_count=1)

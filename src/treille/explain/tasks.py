@@ -25,7 +25,7 @@ SINGULAR = {"labels": "label", "values": "value"}
 
 
 class Task(ABC):
-    """What a fitted model predicts, and how answers, reports and files present it.
+    """The task of a fitted model: what it predicts, and how answers, reports and files present it.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Task(ABC):
         return {}
 
     def facts(self) -> tuple[dict[str, str], dict[str, Any]]:
-        """What `treille inspect` says about the model: texts by field, and JSON values."""
+        """The facts that `treille inspect` prints about the model: texts by field, and JSON values."""
         model = self.model
         kept, of_what = model.functions_.sizes().split(" ", 1)
         fields = {"reads": ", ".join(f"{name}: {value}" for name, value in model.reading_.items())}
@@ -112,7 +112,7 @@ class Task(ABC):
 
     @abstractmethod
     def report(self, content: Content, X: Any, y: Any, train: Any, source: Source) -> Content:
-        """The content of a report with what it says about the predictions for examples X."""
+        """Adds to the content of a report the parts about the predictions for examples X."""
 
 
 class Choice(Task):

@@ -165,7 +165,7 @@ class CenteredRows(WeighableRows, StoredRows):
         return replace(self, rows=self.rows.scaled(factor), shift=self.shift * factor, dots=self.dots * factor)
 
     def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> CenteredRows:
-        """As for all rows. Features that are not `kept` count as parts outside the features: they get the weight `unseen`."""
+        """Weighs the columns. Features that are not `kept` count as parts outside the features: they get the weight `unseen`."""
         weights = np.full(len(self.mean), float(unseen))
         weights[slice(None) if self.kept is None else self.kept] = checked_weights(column_weights, self.n_features)
         rows, mean = self.rows.weighted(weights, unseen, threads), weights * self.mean

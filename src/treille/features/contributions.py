@@ -1,4 +1,4 @@
-"""Where in an example features occur, and what its parts add to a linear function of the features."""
+"""Occurrences of features in examples, and the contributions of an example's parts to a linear function of the features."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Occurrences:
         matrix = rows.to_csr()
         matrix.sort_indices()
         keys = np.repeat(np.arange(len(rows)), np.diff(matrix.indptr)) * np.int64(rows.n_features) + matrix.indices
-        own = owners * np.int64(rows.n_features) + features[some]
-        found, which, counts = np.unique(own, return_inverse=True, return_counts=True)
-        places = np.minimum(np.searchsorted(keys, found), max(0, len(keys) - 1))
-        stored = keys[places] == found if len(keys) else np.zeros(len(found), bool)  # a value may underflow to 0
+        wanted_keys = owners * np.int64(rows.n_features) + features[some]
+        wanted, which, counts = np.unique(wanted_keys, return_inverse=True, return_counts=True)
+        places = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+        stored = keys[places] == wanted if len(keys) else np.zeros(len(wanted), bool)  # a value may underflow to 0
         values = (np.where(stored, matrix.data[places] if len(keys) else 0.0, 0.0) / counts)[which]
         kept, ends = selection(running_sum(sizes), some)
         examples = running_sum(np.bincount(owners, minlength=len(offsets) - 1))

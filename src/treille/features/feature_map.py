@@ -31,7 +31,7 @@ class FeatureStrings:
 
     @classmethod
     def of_matrix(cls, cells: np.ndarray, names: Sequence[str], lengths: np.ndarray | None = None) -> FeatureStrings:
-        """From one row of symbols per feature; only the first ``lengths[z]`` are used (None: all)."""
+        """Builds them from one row of symbols per feature; only the first ``lengths[z]`` are used (None: all)."""
         count, width = cells.shape
         if lengths is None or len(lengths) == 0:
             symbols, offsets = cells.ravel(), width * np.arange(count + 1)
@@ -119,7 +119,7 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file stores: JSON values, and arrays. ``Kernel.load_features`` is the inverse."""
+        """The content of a model file: JSON values, and arrays. ``Kernel.load_features`` is the inverse."""
 
     def row_products(self, weights: np.ndarray) -> Callable[[Any, int | None], np.ndarray]:
         """A function that multiplies the rows of new examples by weights, one row per feature."""
@@ -138,7 +138,7 @@ class FeatureMap(ABC):
         return set()
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
-        """How many features of examples each of these features multiplies: 1, more for a product, 0 for a constant."""
+        """The number of an example's features that each of these features multiplies: 1, more for a product, 0 for a constant."""
         return np.ones(len(ids), np.int64)
 
     def families(self) -> tuple[Families | None, ...]:
@@ -168,7 +168,7 @@ class ExplainingMap(FeatureMap):
 
     @abstractmethod
     def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        """What each part of the examples adds to ``transform(batch) @ weights``, one row of weights per feature."""
+        """The contribution of each part of the examples to ``transform(batch) @ weights``, one row of weights per feature."""
 
     def contributor(self, weights: np.ndarray) -> Callable[[Any, int | None], Contributions]:
         """A function that returns the contributions for these weights. Work that depends on the weights alone is done once."""
@@ -194,7 +194,7 @@ class LocatingMap(ExplainingMap):
 
 
 class MergingMap(FeatureMap):
-    """Features of parts of a data set that merge to those of all of it.
+    """Features of parts of a data set that can be merged to the features of the whole.
 
     >>> from treille.kernels import NGram
     >>> a, b = (NGram(1).fit_features(NGram(1).batch([text]))[0] for text in ("ab", "cb"))
@@ -243,7 +243,7 @@ class StringMap(FeatureMap):
         """The map whose features are these strings of the same symbols; the inverse of `strings`."""
 
     def has_strings(self) -> bool:
-        """Whether all features are strings; those of some kernels are for some parameters only."""
+        """Whether all features are strings; for some kernels, this depends on the parameters."""
         return True
 
 

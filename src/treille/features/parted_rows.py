@@ -17,7 +17,7 @@ from treille.io.errors import InputError
 
 
 class RowParts(ABC):
-    """Where the parts of rows are, and how to compute with one after another, or with all at once.
+    """The place of the parts of rows, and computations with one part after another, or with all at once.
 
     >>> import treille
     >>> class InMemory(RowParts):

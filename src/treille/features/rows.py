@@ -1,4 +1,4 @@
-"""Sparse feature rows: what a kernel computes from a batch, and what linear solvers read."""
+"""Sparse feature rows, which kernels compute from a batch and linear solvers read."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class MatrixRows(FeatureRows):
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """The rows that these concatenate; feature ids of a part follow those of the parts before it."""
+        """The rows that these concatenate; the feature ids of a part follow the ids of the parts before it."""
         return (self,)
 
     @property
@@ -275,8 +275,8 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         weights = checked_weights(column_weights, self.n_features)
         rest = self.sq_norms - self.squares(threads)
         rest[rest < 1e-12 * self.sq_norms] = 0.0  # the difference of equal sums, rounded
-        own = weights if self.column_weights is None else self.column_weights * weights
-        weighted = replace(self, column_weights=own)
+        product = weights if self.column_weights is None else self.column_weights * weights
+        weighted = replace(self, column_weights=product)
         return replace(weighted, sq_norms=weighted.squares(threads) + unseen * (unseen * rest))
 
     def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> Rows:
@@ -288,11 +288,11 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         [[2.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
         """
         coded = _core.renumber_rows(self.coded(), np.ascontiguousarray(ids, np.int64), n_features, threads)
-        own = None
+        column_weights = None
         if self.column_weights is not None:
-            own = np.ones(n_features)
-            own[ids[ids >= 0]] = self.column_weights[ids >= 0]
-        return Rows(*coded, self.scale, self.sq_norms, n_features, own)
+            column_weights = np.ones(n_features)
+            column_weights[ids[ids >= 0]] = self.column_weights[ids >= 0]
+        return Rows(*coded, self.scale, self.sq_norms, n_features, column_weights)
 
     def taken(self, which: np.ndarray) -> Rows:
         indptr = running_sum(np.diff(self.indptr)[which])
@@ -303,7 +303,7 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
     def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
         weights = np.empty(0) if self.column_weights is None else self.column_weights
-        return _core.row_squares(self.coded(), weights, threads)  # what is not finite is refused where norms are used
+        return _core.row_squares(self.coded(), weights, threads)  # norms refuse numbers that are not finite
 
     def _over_entries(self) -> tuple[Any, Rows]:
         """With few entries and many features: the features of the entries, and the rows over these, with one column for each entry.
@@ -314,8 +314,8 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
             return slice(None), self
         ids, codes = self.entries >> self.code_bits, self.entries & ((1 << self.code_bits) - 1)
         entries = (np.arange(len(ids), dtype=ids.dtype) << self.code_bits) | codes
-        own = None if self.column_weights is None else self.column_weights[ids]
-        return ids, replace(self, entries=entries, n_features=len(ids), column_weights=own)
+        column_weights = None if self.column_weights is None else self.column_weights[ids]
+        return ids, replace(self, entries=entries, n_features=len(ids), column_weights=column_weights)
 
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
         counts = np.empty((self.n_features, groups.shape[1]))

@@ -62,7 +62,7 @@ def atomic_file(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def saving(path: str | os.PathLike[str], what: str) -> Iterator[None]:
-    """Lets an error of the system name the file that could not be saved, and say what is there now."""
+    """Turns an error of the system into one that names the file that could not be saved, and tells whether an older one is left."""
     try:
         yield
     except OSError as error:

@@ -170,7 +170,7 @@ def xml_tree(
     except expat.ExpatError as error:
         raise InputError(
             f"{place}, line {error.lineno}, column {error.offset + 1}: not valid XML: {expat.ErrorString(error.code)}"
-            "; mend it, or read it as HTML, which may be faulty"
+            "; correct it, or read it as HTML, whose faults are repaired"
         ) from None
     return elements.labels, elements.parents
 

@@ -100,7 +100,7 @@ def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> Plai
     if held.get("edge_index") is not None:
         return held
     graph = dict_graph(held, place)
-    with contextlib.suppress(ValueError, OverflowError):  # `pack` finds what is wrong, and where
+    with contextlib.suppress(ValueError, OverflowError):  # `pack` reports the error and its place
         edges = np.array(graph.edges)  # not a list of lists: the garbage collector visits each of these many times
         return graph._replace(edges=edges) if edges.dtype.kind == "i" and edges.shape[1:] == (2,) else graph
     return graph

@@ -144,7 +144,7 @@ def scores(pairs: Sequence[tuple[float, float]]) -> dict[str, np.ndarray]:
 def format_machine(parts: MachineParts) -> str:
     """The lattice as an entry of an archive: compact if it is an acceptor, with its alignments, if it has some.
 
-    The acoustic cost is written as it is, 0 where a machine has none; the graph cost is what is left of the weight.
+    The acoustic cost is written as it is, 0 where a machine has none; the graph cost is the rest of the weight.
     """
     name = "_".join(columns(parts.name)) or "lattice"
     parts = as_kind(parts, "cost")

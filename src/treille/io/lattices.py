@@ -218,7 +218,7 @@ def _write(path: str | os.PathLike[str], data: bytes) -> Path:
 
 @dataclass(frozen=True)
 class _Lattice:
-    """One lattice of a file: the machine or, before it is parsed, what the line holds; and its label, None without one."""
+    """One lattice of a file: the machine or, before it is parsed, the content of the line; and its label, None without one."""
 
     held: Any
     label: str | None

@@ -59,7 +59,7 @@ class MachineParts:
         semiring: str = "real",
         symbols: Sequence[str] | None = None,
     ) -> MachineParts:
-        """From arcs ``(source, input, output, weight, target)``; both sides share `symbols`."""
+        """Builds it from arcs ``(source, input, output, weight, target)``; both sides share `symbols`."""
         columns = list(zip(*arcs, strict=True)) or [(), (), (), (), ()]
         sources, inputs, outputs, targets = (np.array(columns[k], np.int32) for k in (0, 1, 2, 4))
         states = np.array(list(finals), np.int32)

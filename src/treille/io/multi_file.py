@@ -256,7 +256,7 @@ def class_names(paths: Sequence[str]) -> list[str]:
 
 
 def _distinct(names: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Names without the words that all begin with, and that all end with; as they are if nothing would be left of one."""
+    """Removes words with which all names begin or end; names are unchanged if nothing would be left of one."""
     first, last, shortest = 0, 0, min(map(len, names))
     while first < shortest and len({name[first] for name in names}) == 1:
         first += 1

@@ -121,7 +121,7 @@ def parse(text: str, format: str, source: str, label: str | None = None) -> Plai
     nx = networkx()
     try:
         graph = nx.parse_gml(text, label="id") if format == "gml" else nx.parse_graphml(text)
-    except Exception as error:  # networkx and its parsers raise whatever they come upon
+    except Exception as error:  # networkx and its parsers raise exceptions of any type
         reason = str(error).strip().split("\n")[0] or type(error).__name__
         raise InputError(f"{source}: networkx cannot read it as {TITLES[format]}: {reason[:200]}") from None
     if label is not None and len(graph) and not any(label in data for _, data in graph.nodes(data=True)):

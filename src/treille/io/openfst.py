@@ -100,7 +100,7 @@ def parse_binary(data: bytes, source: str) -> MachineParts:
 
 
 def checked_machine(parts: MachineParts, place: str) -> MachineParts:
-    """The machine with names for all its symbols; an `InputError` if it names what is not there, or a weight is no number."""
+    """The machine with names for all its symbols; an `InputError` if a state or symbol does not exist, or a weight is no number."""
     start, n_states, targets = parts.start, parts.n_states, parts.targets
     for arc in np.flatnonzero(~np.isfinite(parts.weights))[:1]:
         raise InputError(f"{place}: arc {arc} has weight {parts.weights[arc]}, expected a finite number")

@@ -184,7 +184,7 @@ class Same:
     """Refuses files that differ from the first in their kind of data, columns, labels or attributes."""
 
     def __init__(self) -> None:
-        self._found = dict[str, tuple[str, str]]()  # what the first file with this trait has, and its name
+        self._found = dict[str, tuple[str, str]]()  # the value in the first file with this trait, and the file's name
 
     def check(self, part: Any, name: str) -> None:
         """Compares the examples of a file, or of a part of it, with the first."""

@@ -74,7 +74,7 @@ def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format)
     offsets = running_sum([len(labels) for labels, _ in items])
     coded = np.fromiter((codes[label] for names, _ in items for label in names), np.int32, count=offsets[-1])
     given = np.fromiter(chain.from_iterable(above for _, above in items), np.int64, count=offsets[-1])
-    above = np.clip(given, -2, 2**31 - 1).astype(np.int32)  # what is beyond is no node of its tree either
+    above = np.clip(given, -2, 2**31 - 1).astype(np.int32)  # larger numbers are no nodes of its tree either
     order, in_order, fault = _core.to_preorder(above, offsets)
     if fault is not None:
         tree, node, message = fault

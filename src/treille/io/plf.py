@@ -47,7 +47,7 @@ def parse(
 ) -> tuple[list[MachineParts], str, str]:
     """One lattice for each text, over one symbol table; the kind of their weights, and how it was recognised.
 
-    `places` locates each text in messages; `seen` is what was recognised on texts before these.
+    `places` locates each text in messages; `seen` is the kind recognised on earlier texts.
 
     >>> machines, kind, how = parse(["((('vine', -0.5, 1), ('wine', -0.9, 1),),)"], ["a.plf, line 1"], "a.plf")
     >>> machines[0].weights.tolist(), machines[0].input_symbols, kind, how

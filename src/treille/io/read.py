@@ -97,7 +97,7 @@ def read(
 
 @dataclass(frozen=True)
 class ReadingPlan:
-    """How files are read, and what is done with their examples afterwards."""
+    """The plan for reading files, and for processing their examples afterwards."""
 
     request: Request
     limits: Limits | None  # of blocks; None: all at once
@@ -123,7 +123,7 @@ class ReadingPlan:
         columns: Sequence[str] = (),
         **options: Any,
     ) -> "ReadingPlan":
-        """From the arguments of `read`, checked."""
+        """Checks the arguments of `read`, and makes a plan of them."""
         formats = dict.fromkeys((*FORMATS, *(name for family in families() for name in family.TITLES)))
         if format is not None and format not in formats:
             raise InputError(f"unknown format {format!r}, expected one of {', '.join(formats)}")
@@ -261,7 +261,7 @@ def _members(path: Path, request: Request) -> InputFile:
     if not all(named):
         other = members[named.index(False)].name
         raise InputError(
-            f"{other}: its name tells no format, those of other files do: take it out, or name the format with --format"
+            f"{other}: its name tells no format, unlike the names of other files: take it out, or name the format with --format"
         )
     each, folders = replace(request, labelled=_of_each(request)), [member.label for member in members]
     inputs = [InputFile(member.name, partial(_member_blocks, member, each)) for member in members]

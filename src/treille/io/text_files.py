@@ -40,7 +40,7 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
 LABEL_FIRST = {"lines": "label first on its line"} | dict.fromkeys(("fasta", "fastq"), "label first in its header")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 HEADER_NAMES = {*TEXTS, *LABELS} - {"y"}  # a single letter can be a class as well as a name
-Get = Callable[[Fields, Mapping[str, object], str], Any]  # what is taken from a record, whose place comes last
+Get = Callable[[Fields, Mapping[str, object], str], Any]  # (fields, record, place): the text of a record
 ARRAY = re.compile(r"\[\s*(\{|$)")
 
 
@@ -163,7 +163,7 @@ def examples_of(records: Collected, request: Request, label_place: str = "", tit
 
 
 def _read_as(records: Collected, request: Request) -> tuple[Any, str]:
-    """Columns, texts, or trees if every text is one; and what the note says of it."""
+    """Columns, texts, or trees if every text is one; and the words for it in the note."""
     texts, found = records.texts, records.found
     if request.columns:
         columns = map(list, zip(*texts, strict=True))

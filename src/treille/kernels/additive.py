@@ -47,7 +47,7 @@ class Additive(CompositeKernel):
         return [own_part(kernel, batch) for _, kernel in self.terms()]
 
     def _each(self, batch: Any) -> Iterator[tuple[Kernel, Any]]:
-        """The kernel of each term, with what it reads of a batch."""
+        """The kernel of each term, with the part of a batch that it reads."""
         return ((kernel, own) for (_, kernel), own in zip(self.terms(), self.batches(batch), strict=True))
 
     @property
@@ -110,7 +110,7 @@ class SummedExpansion(Expansion):
 
 
 def unit_of(kernel: Any) -> str:
-    """How a kernel reads texts, "word" or "char" for example, to tell the features of terms apart; "" if it does not say."""
+    """The unit of a kernel, such as "word" or "char", to distinguish the features of terms; "" if it has none."""
     while hasattr(kernel, "kernel"):
         kernel = kernel.kernel
     unit = getattr(kernel, "unit", "")
@@ -131,7 +131,7 @@ class SummedProduct(LinearOperator):
 
 
 class AdditiveMap(LocatingMap, MergingMap):
-    """The features of all terms, those of each after those of the terms before it."""
+    """The features of all terms, one term after another."""
 
     def __init__(self, kernel: Additive, maps: list[FeatureMap]):
         self.kernel = kernel
@@ -220,7 +220,7 @@ class AdditiveMap(LocatingMap, MergingMap):
 
 
 def own_part(kernel: Kernel, batch: Any) -> Batch:
-    """What a kernel reads of a batch that several kernels share: the texts split by its own unit, or all of it."""
+    """The part that a kernel reads of a batch shared by several kernels: the texts split by its own unit, or all of it."""
     return kernel.batch(batch) if isinstance(batch, Texts) else batch
 
 

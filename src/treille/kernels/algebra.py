@@ -332,7 +332,7 @@ class ConstantMap(ExplainingMap, MergingMap):
 
 def raise_to(values: np.ndarray, degree: int) -> np.ndarray:
     """The values to the power of a positive integer, in place, by repeated squaring: much faster than ``**``."""
-    with np.errstate(over="ignore", under="ignore"):  # what is not finite is refused where values are used
+    with np.errstate(over="ignore", under="ignore"):  # values that are not finite are refused where they are used
         for row in values if values.ndim > 1 else values[None]:
             base = row.copy()
             for bit in f"{degree:b}"[1:]:

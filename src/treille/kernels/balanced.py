@@ -53,7 +53,7 @@ class NormalizedTerms(Additive):
 
 
 def parts_of(kernel: Kernel) -> list[tuple[str, Kernel, float]]:
-    """The parts that `Balanced` normalises: what the names of their features begin with in `kernel`, and their weights in k."""
+    """The parts that `Balanced` normalises: the prefix of their features' names in `kernel`, and their weights in k."""
     if isinstance(kernel, NGram):
         return [("", part, weight) for part, weight in kernel.single_orders()]
     if isinstance(kernel, Sum):

@@ -87,7 +87,7 @@ class Kernel(BaseEstimator, ABC):
     @property
     @abstractmethod
     def reads(self) -> Reads:
-        """What this kernel reads: kinds of data and, for texts, units. A class attribute where parameters do not matter."""
+        """The kinds of data that this kernel reads, and units of texts. A class attribute if parameters do not matter."""
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Any:
         """`X` as a batch that this kernel reads. Raises an `InputError` for bad input."""
@@ -111,7 +111,7 @@ class Kernel(BaseEstimator, ABC):
 
     @property
     def needs_labels(self) -> bool:
-        """Whether the features depend on the labels of the training examples: if those of a kernel inside do."""
+        """Whether the features depend on the labels of the training examples; by default, if the features of a kernel inside do."""
         return any(kernel.needs_labels for kernel in self._inside())
 
     def _inside(self) -> list[Kernel]:
@@ -191,7 +191,7 @@ parts: leave out .centered()
         return expand(self, support, coefficients, n_jobs)
 
     def _shares(self, batch: Any, support: Any, coefficients: np.ndarray, threads: int) -> np.ndarray | None:
-        """What each part of the examples adds to an expansion by kernel values, one row per part; None: not defined by part."""
+        """The contribution of each part of the examples to an expansion, one row per part; None: not defined by part."""
         return None
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:

@@ -139,7 +139,7 @@ class Sizes:
 
 
 def occurrences(lengths: np.ndarray, degree: int) -> float:
-    """How many conjunctions of up to `degree` columns rows with so many columns have altogether."""
+    """The total number of conjunctions of up to `degree` columns in rows with so many columns."""
     total, each = 0.0, np.ones(len(lengths))
     with np.errstate(over="ignore"):
         for k in range(min(degree, int(lengths.max(initial=0)))):
@@ -204,12 +204,12 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         row = having(rows.written(0, 1) if isinstance(rows, ConjunctionRows) else rows, StoredRows).to_csr()
         offsets, items = self.patterns.items_of_all(row.indices.astype(np.int64))
         sizes = np.diff(offsets)
-        own = row.data[:, None] * weights[row.indices]
+        terms = row.data[:, None] * weights[row.indices]
         shares = np.zeros((self.columns.n_features, weights.shape[1]))
-        np.add.at(shares, items, np.repeat(own / np.maximum(sizes, 1)[:, None], sizes, axis=0))
+        np.add.at(shares, items, np.repeat(terms / np.maximum(sizes, 1)[:, None], sizes, axis=0))
         ids = self.columns.ids_of(example)[example.columns]
-        values = np.where(ids[:, None] >= 0, shares[ids], 0.0) if len(shares) else np.zeros((len(ids), own.shape[1]))
-        return Contributions.of(example, values).plus(own[sizes == 0].sum(axis=0))
+        values = np.where(ids[:, None] >= 0, shares[ids], 0.0) if len(shares) else np.zeros((len(ids), terms.shape[1]))
+        return Contributions.of(example, values).plus(terms[sizes == 0].sum(axis=0))
 
     def row_products(self, weights: np.ndarray) -> "ConjunctionProducts":
         return ConjunctionProducts(self, weights)
@@ -357,7 +357,7 @@ def is_binary(batch: Vectors) -> bool:
 
 
 def not_binary(batch: Vectors) -> InputError:
-    """Which number is neither 0 nor 1."""
+    """The error for rows in which a number is neither 0 nor 1."""
     e = int(np.argmax(batch.values != 1))
     row, column = int(np.searchsorted(batch.offsets, e, side="right")) - 1, int(batch.columns[e])
     name = column if batch.names is None else repr(batch.names[column])

@@ -1,4 +1,4 @@
-"""How the number of occurrences of a feature becomes its value: the parameter `counts` of the kernels of counts."""
+"""The parameter `counts` of kernels that count: how the number of occurrences of a feature becomes its value."""
 
 from typing import Any, Literal
 

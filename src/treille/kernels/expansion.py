@@ -1,4 +1,4 @@
-"""Functions that are sums over support examples: what does not depend on the new examples is computed once."""
+"""Functions that are sums over support examples. Values that do not depend on the new examples are computed once."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Expansion(ABC):
         """One row per example, one column per function. The kernel matrix is never in memory as a whole."""
 
     def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
-        """What each part of the examples adds to the values; None if k is not split by part."""
+        """The contribution of each part of the examples to the values; None if k is not split by part."""
         return None
 
 
@@ -45,7 +45,7 @@ def expand(
     n_jobs: int | None = None,
     by_values: "type[KernelExpansion] | None" = None,
 ) -> Expansion:
-    """By weights of features, where features cost less than kernel values; otherwise by kernel values."""
+    """Expands by weights of features, if features cost less than kernel values; otherwise by kernel values."""
     context = FitContext()
     if not kernel.prefers_features(support, n_jobs, context.known):
         return (by_values or KernelExpansion)(kernel, support, np.ascontiguousarray(coefficients, np.float64))

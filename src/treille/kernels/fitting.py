@@ -1,4 +1,4 @@
-"""How features that depend on all training examples are fitted: the context of a fit, and kernels that are made of others."""
+"""Fitting of features that depend on all training examples: the context of a fit, and kernels that are made of others."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ class CompositeKernel(Kernel):
     """A kernel that is made of others, and has features if they do.
 
     Its features are composed from those of its leaves, the kernels inside that find features in examples. So weights, norms and
-    means are those of all examples, also where the features of the leaves were found in parts of the data and merged.
+    means are taken over all examples, also if the features of the leaves were found in parts of the data and merged.
     """
 
     @abstractmethod

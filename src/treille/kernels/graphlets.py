@@ -103,10 +103,10 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
 
     def transform(self, batch: Graphs, n_jobs: int | None = None) -> Rows:
         kernel, threads = self.kernel, effective_n_jobs(n_jobs)
-        found = self._counts(batch, threads)
-        values = sp.csr_matrix(found)
+        counts = self._counts(batch, threads)
+        values = sp.csr_matrix(counts)
         values.data = transformed(kernel.counts, values.data)
-        ids = np.full(found.shape[1], -1)
+        ids = np.full(counts.shape[1], -1)
         ids[self.types] = np.arange(self.n_features)
         return Rows.from_csr(values, squared_norms(values), ids=ids, n_features=self.n_features, threads=threads)
 
@@ -115,12 +115,12 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
 
     def occurrences(self, batch: Graphs) -> Occurrences:
         kernel, size = self.kernel, int(self.kernel.size)
-        found = self._counts(batch, 1)
+        counts = self._counts(batch, 1)
         owners = np.repeat(np.arange(len(batch)), np.diff(batch.offsets))
         values = np.divide(
-            transformed(kernel.counts, np.maximum(found, 1)), found, out=np.zeros_like(found), where=found > 0
+            transformed(kernel.counts, np.maximum(counts, 1)), counts, out=np.zeros_like(counts), where=counts > 0
         )
-        shares = (self._of_nodes(batch, found) / size * values[owners])[:, self.types]
+        shares = (self._of_nodes(batch, counts) / size * values[owners])[:, self.types]
         nodes, features = np.nonzero(shares)
         parts = nodes - batch.offsets[owners[nodes]]
         ends = np.concatenate([[0], np.cumsum(np.bincount(owners[nodes], minlength=len(batch)))])

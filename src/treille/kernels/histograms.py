@@ -212,9 +212,9 @@ class NodeAttributesMap(LocatingMap, MergingMap, NodeLabelledMap):
 
     def _pairs(self, batch: Graphs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The pairs of each node and their values, one row each; and the feature of each pair, -1 for none."""
-        found = batch.attributes.shape[1]
-        if len(batch.labels) and found != self.width:
-            raise InputError(f"the nodes have {found} attributes, expected {self.width}, as in fitting")
+        width = batch.attributes.shape[1]
+        if len(batch.labels) and width != self.width:
+            raise InputError(f"the nodes have {width} attributes, expected {self.width}, as in fitting")
         sizes = np.diff(batch.offsets)
         codes = batch.core_arrays_over(self.alphabet, batch.edge_alphabet, self.kernel.labels)[0].astype(np.int64)
         values = batch.attributes / (np.repeat(sizes, sizes)[:, None] if self.kernel.mean else 1)  # a copy

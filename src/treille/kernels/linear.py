@@ -101,8 +101,8 @@ class ColumnMap(ExplainingMap, MergingMap):
 
     def contributions(self, batch: Vectors, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         matrix, ids = batch.to_csr(), self.ids_of(batch)
-        own = np.vstack([weights, np.zeros((1, weights.shape[1]))])[ids[matrix.indices]]  # -1: no feature
-        return Contributions.of(batch, matrix.data[:, None] * own)
+        entry_weights = np.vstack([weights, np.zeros((1, weights.shape[1]))])[ids[matrix.indices]]  # -1: no feature
+        return Contributions.of(batch, matrix.data[:, None] * entry_weights)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)

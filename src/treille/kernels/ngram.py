@@ -151,12 +151,12 @@ class Orders(NamedTuple):
 
         Where all are beyond it, the first is one that does not occur.
         """
-        found = int(np.diff(batch.states).max(initial=1)) - 1 if isinstance(batch, Lattices) else longest(batch)
-        first = min(self.min_n, found + 1)
-        return first, first if self.min_n == self.n else min(self.n, max(found, first + 1))
+        longest_order = int(np.diff(batch.states).max(initial=1)) - 1 if isinstance(batch, Lattices) else longest(batch)
+        first = min(self.min_n, longest_order + 1)
+        return first, first if self.min_n == self.n else min(self.n, max(longest_order, first + 1))
 
     def parts(self, first: int, last: int) -> tuple[int, int, np.ndarray, _core.Counts]:
-        """What the core takes to count these orders."""
+        """The arguments of the core for counting these orders."""
         scales = self.scales(last) if first == self.min_n else np.ones(last - first + 1)
         return first, last, scales, check_counts(self.counts)
 

@@ -171,21 +171,21 @@ class CallableKernel(Kernel):
         two, three = left[np.arange(2) % len(left)], right[np.arange(3) % len(right)]
         failed = None
         try:
-            found = np.asarray(self.function(two.items, three.items), dtype=np.float64)
-            if found.shape == (2, 3):
+            matrix = np.asarray(self.function(two.items, three.items), dtype=np.float64)
+            if matrix.shape == (2, 3):
                 return True
         except Exception as error:  # it may be a function of two examples that fails for lists
-            failed, found = error, None
+            failed, matrix = error, None
         try:
             number = np.asarray(self.function(two[0], three[0]), dtype=np.float64)
         except Exception as error:
             if failed is None:
-                raise InputError(_shapes(found)) from error
+                raise InputError(_shapes(matrix)) from error
             raise InputError(
                 f"the kernel function fails for lists of examples ({failed}) and for two examples ({error})"
             ) from error
         if number.ndim:
-            raise InputError(_shapes(number if found is None else found))
+            raise InputError(_shapes(number if matrix is None else matrix))
         return False
 
 

@@ -158,8 +158,8 @@ class ProductExpansion(KernelExpansion):
     def _of_one(self, example: Batch, support: list[Batch], n_jobs: int | None) -> Contributions:
         """Factors that are not constant receive the same share of each product, and split it as if the others were constant."""
         factors, coefficients, exponent = self.kernel.factors(), self.coefficients, self.kernel.exponent()
-        own = [own_part(factor, example) for factor in factors]
-        each = zip(factors, own, support, strict=True)
+        examples = [own_part(factor, example) for factor in factors]
+        each = zip(factors, examples, support, strict=True)
         values = [factor.gram(x, y, n_jobs)[0] for factor, x, y in each]
         constants = [constant_of(factor) for factor in factors]
         if len(factors) == 1:
@@ -172,12 +172,12 @@ class ProductExpansion(KernelExpansion):
             part = n_factors(factors[0]) / (n_factors(factors[0]) + n_factors(factors[1]))
             shares = [constant + part * (other - constant), c + (1 - part) * (k - c)]
         total = Contributions({}, coefficients.sum(axis=0, keepdims=True) * np.prod(constants) ** exponent)
-        for factor, x, y, share, constant in zip(factors, own, support, shares, constants, strict=True):
+        for factor, x, y, share, constant in zip(factors, examples, support, shares, constants, strict=True):
             beta = share[:, None] * coefficients
-            found = factor.expansion(y, beta, n_jobs).contributions(x, n_jobs)
-            if found is None:
+            contributions = factor.expansion(y, beta, n_jobs).contributions(x, n_jobs)
+            if contributions is None:
                 raise InputError(f"{factor!r} is not split by part")
-            total += found.plus(-constant * beta.sum(axis=0, keepdims=True))
+            total += contributions.plus(-constant * beta.sum(axis=0, keepdims=True))
         return total
 
 
@@ -284,7 +284,7 @@ class ProductMap(ExplainingMap, MergingMap):
         return tuples, counts
 
     def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        """A product is shared equally among the features that it multiplies, and the share of each is shared as it is by itself."""
+        """A product is shared equally among the features that it multiplies; each share is divided like that feature alone."""
         return Contributions.of_each(batch, weights.shape[1], lambda one: self._contributions(one, weights, n_jobs))
 
     def _contributions(self, example: Batch, weights: np.ndarray, n_jobs: int | None) -> Contributions:
@@ -292,9 +292,9 @@ class ProductMap(ExplainingMap, MergingMap):
         row = self.transform(example, n_jobs).to_csr()
         tuples, counts = self._factors(row.indices)
         total = counts.sum(axis=1)
-        own = row.data[:, None] * weights[row.indices]
-        found = Contributions({}, own[total == 0].sum(axis=0, keepdims=True))
-        each = own / np.maximum(total, 1)[:, None]
+        terms = row.data[:, None] * weights[row.indices]
+        found = Contributions({}, terms[total == 0].sum(axis=0, keepdims=True))
+        each = terms / np.maximum(total, 1)[:, None]
         for place, (factor, features) in enumerate(zip(self.kernel.factors(), self.maps, strict=True)):
             part = own_part(factor, example)
             values = having(features.transform(part, n_jobs), StoredRows).to_csr().toarray()[0]

@@ -17,7 +17,7 @@ from treille.kernels.graph_features import GraphKernel
 
 NONE = np.empty(0)
 MOST_TERMS = 1000  # of a series that is summed from the numbers of walks of each graph
-TAIL = 1e-15  # of the sum: what is left out
+TAIL = 1e-15  # share of the sum that may be left out
 MARGIN = {False: 1e-9, True: 1e-4}  # how near decay * radius may come to 1, undirected and directed
 ARCS_PER_SECOND = 2e8  # products of arcs, all terms of a series, one thread
 SECONDS = 3600.0

@@ -112,7 +112,7 @@ class Rational(SequenceKernel):
         return self.map_of((labels, offsets), stored.unit(spec))
 
     def map_of(self, parts: Iterable[np.ndarray], unit: str) -> FeatureMap:
-        """The map of output strings: their labels, and where those of each begin."""
+        """The map of output strings: their labels, and where each string begins."""
         return RationalMap(_core.RationalFeatures.from_strings(*parts), self, unit)
 
     def gram(self, left: Sequences, right: Sequences | None = None, n_jobs: int | None = None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What kernels read: kinds of data, the units of texts, and columns."""
+"""Declarations of what kernels read: kinds of data, units of texts, and columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Reads:
     columns: Mapping[str, Reads] = field(default_factory=dict)  # of examples with several columns
 
     def both(self, other: Reads) -> Reads:
-        """What two kernels read of the same examples."""
+        """The joint declaration of two kernels that read the same examples."""
         if not self.kinds or not other.kinds:  # one of them reads everything
             return self if self.kinds else other
         shared = tuple(kind for kind in self.kinds if kind in other.kinds)

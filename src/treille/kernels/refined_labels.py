@@ -131,7 +131,7 @@ class RoundsMap(AdditiveMap, NodeLabelledMap):
 
     @cached_property
     def _named(self) -> AdditiveMap:
-        """The maps of the rounds with labels by name in place of numbers; those of kernels of other packages as they are."""
+        """The maps of the rounds with labels by name in place of numbers; maps of kernels of other packages are unchanged."""
         refined = self.kernel.refined
 
         def named(features: FeatureMap) -> FeatureMap:

@@ -74,7 +74,7 @@ class SubTree(TreeKernel):
         return self.map_of((cells, starts, stored.array(arrays, "subtrees", np.int32)), alphabet)
 
     def map_of(self, parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str]) -> FeatureMap:
-        """The map of subtrees: their cells, where those of each begin, and the subtree of each feature."""
+        """The map of subtrees: their cells, where the cells of each begin, and the subtree of each feature."""
         return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, *self._options()), alphabet, self)
 
     def _options(self) -> tuple[float, bool, _core.Counts]:

@@ -1,4 +1,4 @@
-"""Weisfeiler-Lehman: labels of nodes, refined by those of their neighbours round by round."""
+"""Weisfeiler-Lehman: labels of nodes, refined round by round by the labels of their neighbours."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -35,7 +35,7 @@ class GappedKmer(PatternKernel):
     k : int
         Number of positions that count.
     alphabet : str or list, or None
-        The symbols, such as ``"ACGT"``: any other is an error. None: those of the training data. Required by the filters.
+        The symbols, such as ``"ACGT"``: any other is an error. None: the symbols of the training data. Required by the filters.
     skip : str or list
         Symbols such as ``"N"``: windows that contain one are ignored.
     reverse_complement : bool

@@ -42,7 +42,7 @@ COMPRESSED = 4  # times that texts are longer than compressed files, about
 
 @dataclass
 class CountedParts(Source):
-    """Examples in parts on disk, whose features are counted: those of the leaf kernels in all parts, and their rows in files."""
+    """Examples in parts on disk with counted features: the features of the leaf kernels in all parts, and their rows in files."""
 
     parts: Parts
     folder: Folder
@@ -186,7 +186,7 @@ def _different(part: Part, found: str) -> InputError:
 
 
 def _renumber_moved(counted: CountedParts, threads: int) -> None:
-    """Renumbers the rows of parts whose features were moved by later merges, which those of some kernels are."""
+    """Renumbers the rows of parts whose features were renumbered by later merges, as for some kernels."""
     for place, leaf in enumerate(counted.leaves):
         later: np.ndarray | None = None  # from the ids after a part was merged to the last ones
         for part in reversed(range(len(counted.lengths))):

@@ -94,7 +94,7 @@ class ClusterSource(Source):
         return (ClusterSpace,)
 
     def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> ClusterSpace:
-        """The space. The rows of leaves are released: workers keep those of the kernel."""
+        """The space. The rows of leaves are released: workers keep only the rows of the kernel."""
         if self.kernel.needs_labels:  # 4 bytes per example come here
             each = self.cluster.gather(self.cluster.submit_all(attrgetter("targets"), self.problem_futures))
             context = replace(context, labels=np.concatenate(each))
@@ -226,10 +226,10 @@ def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
 
 def _new_ids(merged: LeafMaps, side: int, above: NewIds | None) -> NewIds:
     """The ids of one side of a merge, among the features of all parts."""
-    own = merged.ids[side]
+    ids_here = merged.ids[side]
     if above is None:
-        return own, [features.n_features for features in merged.maps]
-    return [new[ids] for new, ids in zip(above[0], own, strict=True)], above[1]
+        return ids_here, [features.n_features for features in merged.maps]
+    return [new[ids] for new, ids in zip(above[0], ids_here, strict=True)], above[1]
 
 
 def _renumbered(local: CountedPartition, new: NewIds | None) -> list[FeatureRows]:

@@ -231,7 +231,7 @@ class ClusterFiles(Parts):
 
 
 def part_characters(memory: int | str) -> int:
-    """How many characters of texts a part has, so that counting their features takes a quarter of the memory.
+    """The number of characters of a part for which counting features takes a quarter of the memory.
 
     >>> part_characters("2GB")
     8750000
@@ -348,7 +348,7 @@ class Collected:
         return np.concatenate(self.weights) if self.weights else np.ones(self.n)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """For a checkpoint: JSON values, and arrays."""
+        """The state for a checkpoint: JSON values, and arrays."""
         arrays = {"labels": np.concatenate(self.labels)} if self.labels else {}
         arrays |= {"weights": np.concatenate(self.weights)} if self.weights else {}
         return {"classes": list(self.codes), "n": self.n}, arrays

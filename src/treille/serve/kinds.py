@@ -24,17 +24,17 @@ class Reader:
 
     @property
     def kind(self) -> str:
-        """How clients call the kind of data."""
+        """The clients' name for the kind of data."""
         return str(self.schema["title"])
 
     @property
     def expected(self) -> str:
-        """What an example looks like, in words."""
+        """A description of an example, in words."""
         return str(self.schema["description"])
 
 
 def reader_of(model: Any) -> Reader:
-    """How examples of a model are read.
+    """The reader of examples for a model.
 
     >>> import treille
     >>> reader = reader_of(treille.SVC(treille.kernels.NGram(2)).fit(["ab", "cd"], [0, 1]))

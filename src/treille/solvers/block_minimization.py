@@ -134,7 +134,7 @@ class BlockRun:
             state.passes, state.visited = state.passes + 1, 0
             dual = self._dual()
             self.recorder.add(float((dual + met).sum()), float(dual.sum()))
-            # The terms were met before each block was improved: after the pass the gap is about what the next one would meet.
+            # The terms were met before each block was improved: the gap after the pass is about the sum in the next one.
             expected = state.ratio * met * np.clip(met / np.maximum(state.before, 1e-300), 0.1, 1.0)
             state.before = met
             if (expected <= tol * (dual + met)).all():
@@ -156,37 +156,37 @@ class BlockRun:
         return bool((self.primal - self.dual <= self.run.tol * self.primal).all())
 
     def _visit(self, block: int, rows: list[FeatureRows]) -> None:
-        state, own = self.state, self.blocks.examples(block)
+        state, members = self.state, self.blocks.examples(block)
         others = [other for other in sorted(self.kept) if other != block]
-        examples = np.concatenate([own, *(state.kept[other] for other in others)])
+        examples = np.concatenate([members, *(state.kept[other] for other in others)])
         segments = [*rows, *(kept for other in others for kept in self.kept[other])]
         alpha = np.ascontiguousarray(state.alpha[:, examples])
         free = np.ones(alpha.shape, np.uint8)
         seed = int(np.random.default_rng([self.run.seed, state.passes, block, 1]).integers(2**62))
         state.met += _core.improve_part(
             core_rows(segments), self.problem.take(examples).core(), self.bias, self.sweeps, BLOCK_GAP, seed,
-            state.w.reshape(-1), state.b, alpha.reshape(-1), len(own), free.reshape(-1), self.threads,
+            state.w.reshape(-1), state.b, alpha.reshape(-1), len(members), free.reshape(-1), self.threads,
         )  # fmt: skip
         state.alpha[:, examples] = alpha
-        self._keep(block, rows, np.flatnonzero(free[:, : len(own)].any(axis=0)))
+        self._keep(block, rows, np.flatnonzero(free[:, : len(members)].any(axis=0)))
 
     def _keep(self, block: int, rows: list[FeatureRows], free: np.ndarray) -> None:
         """Keeps some of the examples of a block that are not held at a bound, as many as fit in the block's share of memory."""
         if len(self.blocks) == 1:
             return
-        own = self.blocks.examples(block)
-        quota = max(1, int(len(own) * self.blocks.most / self.blocks.bytes.sum()))
+        members = self.blocks.examples(block)
+        quota = max(1, int(len(members) * self.blocks.most / self.blocks.bytes.sum()))
         if len(free) > quota:
             random = np.random.default_rng([self.run.seed, self.state.passes, block, 2])
             free = np.sort(random.choice(free, quota, replace=False))
-        self.state.kept[block] = own[free]
-        self.kept[block] = self.blocks.taken(block, rows, own[free])
+        self.state.kept[block] = members[free]
+        self.kept[block] = self.blocks.taken(block, rows, members[free])
 
     def _measure(self) -> None:
         """Primal and dual values, exactly: one pass over the parts."""
         state = self.state
         self.sum_w, self.sum_b = np.zeros_like(state.w), np.zeros_like(state.b)
-        losses, own = np.zeros_like(state.b), np.zeros_like(state.b)
+        losses, conjugates = np.zeros_like(state.b), np.zeros_like(state.b)
         for block, rows in self.blocks.read(list(range(len(self.blocks)))):
             examples = self.blocks.examples(block)
             values = _core.measure_part(
@@ -195,10 +195,10 @@ class BlockRun:
                 self.sum_w.reshape(-1), self.sum_b, self.threads,
             )  # fmt: skip
             del rows
-            losses, own = losses + values[0], own + values[1]
+            losses, conjugates = losses + values[0], conjugates + values[1]
         state.measured += 1
         self.primal = losses + half_squares(state.w, state.b, self.column_weights)
-        self.dual = own - half_squares(self.sum_w, self.sum_b, self.column_weights)
+        self.dual = conjugates - half_squares(self.sum_w, self.sum_b, self.column_weights)
         self.recorder.add(float(self.primal.sum()), float(self.dual.sum()))
 
     def _dual(self) -> np.ndarray:
@@ -217,10 +217,10 @@ class BlockRun:
         self.space.folder.save(self.space.state_name, numbers | self._identity(), arrays)
 
     def _resume(self) -> None:
-        found = self.space.folder.load(self.space.state_name)
-        if found is None:
+        saved = self.space.folder.load(self.space.state_name)
+        if saved is None:
             return
-        spec, arrays = found
+        spec, arrays = saved
         self.space.folder.check(self._identity(), {key: spec[key] for key in self._identity()})
         kept = {int(key.partition(".")[2]): array for key, array in arrays.items() if key.startswith("kept.")}
         values: dict[str, Any] = {name: np.array(arrays[name]) for name in ARRAYS}  # copies, to be written to
@@ -290,7 +290,7 @@ class Blocks(AbstractContextManager["Blocks"]):
             yield block, held.pop()
 
     def load(self, block: int) -> list[FeatureRows]:
-        """The rows of a block, read from disk in their order, which is faster than as they are used."""
+        """The rows of a block, read from disk in order, which is faster than reading them when they are used."""
         each = [self.space.load(part) for part in self.parts[block]]
         for entries in (term.entries for rows in each for term in having(rows, MatrixRows).parts):
             mapped = entries.reshape(-1).view(np.uint8)

@@ -120,7 +120,7 @@ class Rounds:
             ids = self.cluster.submit_all(attrgetter("ids"), self.unions[-1])
 
     def _sum(self, answers: list[Any]) -> list[Answer]:
-        """The sums of what the groups answer."""
+        """The sums of the answers of the groups."""
         for unions in self.unions:
             groups = [answers[at : at + FAN] for at in range(0, len(answers), FAN)]
             answers = [self.cluster.submit(add_answers, union, *own) for union, own in zip(unions, groups, strict=True)]

@@ -55,21 +55,21 @@ class WorkerExamples:
         columns, first, at = np.stack(betas, axis=1), True, 0
         sums = np.empty((len(self.ids) + 1, len(betas)))
         for rows in rows_of(self.rows, k):
-            own = columns[at : at + len(rows)]
+            block = columns[at : at + len(rows)]
             if first:
-                rows.rmatvec(own, out=sums[:-1])
+                rows.rmatvec(block, out=sums[:-1])
             else:
-                sums[:-1] += rows.rmatvec(own)
+                sums[:-1] += rows.rmatvec(block)
             at, first = at + len(rows), False
         sums[-1] = float(self.problem.intercept) * columns.sum(axis=0)
         return sums
 
     def conjugate(self, k: int, beta: np.ndarray) -> float:
-        """What coefficients add to the dual value, besides |w|^2."""
+        """The contribution of coefficients to the dual value, besides |w|^2."""
         return float(self.problem.loss.conjugate(self.problem.y(k), beta, self.problem.C).sum())
 
     def free(self, k: int, f: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Examples whose coefficient is not what the loss asks for at f: the others are held there, and need not be visited."""
+        """Examples whose coefficient is not the optimal one at f: the others are held there, and need not be visited."""
         y, C = self.problem.y(k), self.problem.C
         return np.abs(self.loss.subgradient(y, f, C) - beta) > HELD * C
 
@@ -106,13 +106,13 @@ def _joined(n: int, *values: Any) -> WorkerExamples:
 def _over(rows: FeatureRows, ids: np.ndarray) -> FeatureRows:
     """The rows over these features alone."""
     if isinstance(rows, PerProblemRows):
-        return PerProblemRows([_over(own, ids) for own in rows.problems])
+        return PerProblemRows([_over(inside, ids) for inside in rows.problems])
     terms, first = list[FeatureRows](), 0
     for term in having(rows, MatrixRows).parts:
-        own = ids[(first <= ids) & (ids < first + term.n_features)] - first
+        inside = ids[(first <= ids) & (ids < first + term.n_features)] - first
         new = np.full(term.n_features, -1, np.int64)
-        new[own] = np.arange(len(own))
-        terms.append(term.renumbered(new, len(own)))
+        new[inside] = np.arange(len(inside))
+        terms.append(term.renumbered(new, len(inside)))
         first += term.n_features
     return terms[0] if len(terms) == 1 else ConcatenatedRows(terms)
 
@@ -141,7 +141,7 @@ class Answer:
     losses: np.ndarray  # at the points LINE_STEPS and MULTIPLES
     planes: np.ndarray  # two rows: v = sum_i beta_i (x_i, 1) of the new planes, over the features of these examples
     offsets: np.ndarray  # of these
-    dual: float  # what the mixture of planes adds to the dual value, besides |w|^2
+    dual: float  # the contribution of the mixture of planes to the dual value, besides |w|^2
     errors: np.ndarray  # bounds on the distances of the planes' v from the exact ones
 
     def __sizeof__(self) -> int:
@@ -173,7 +173,7 @@ class WorkerState:
         return np.ascontiguousarray(self.examples.sums(k, *betas).T), np.array(offsets)
 
 
-Turn = tuple[WorkerState, list[Answer]]  # a group after a round, and what it answered
+Turn = tuple[WorkerState, list[Answer]]  # a group after a round, and its answer
 
 
 @dataclass(frozen=True)

@@ -194,10 +194,10 @@ class GatheredDualCD(ClusterSolver):
                 "solver='auto' or BundleMethod(), which leave them on the workers"
             )
         n = len(space.futures)
-        found = space.cluster.gather([*space.futures, *space.problems])
+        gathered = space.cluster.gather([*space.futures, *space.problems])
         space.cluster.release(space.futures)
-        targets, C = (np.concatenate([getattr(own, name) for own in found[n:]]) for name in ("targets", "C"))
+        targets, C = (np.concatenate([getattr(own, name) for own in gathered[n:]]) for name in ("targets", "C"))
         whole = replace(problem, targets=targets, C=C)
-        solution = solve_segments([rows for rows in found[:n] if len(rows)], whole, run)
+        solution = solve_segments([rows for rows in gathered[:n] if len(rows)], whole, run)
         # On a cluster, epochs are rounds.
         return replace(solution, report=replace(solution.report, epochs=1, rounds=1, bytes_sent=space.rows.nbytes))

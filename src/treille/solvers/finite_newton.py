@@ -157,10 +157,10 @@ class Newton:
             self.beta = self.loss.feasible(self.y, self.signs * self.start, self.C)
             f = yield self.beta
         while True:
-            own = self.slopes = self.loss.subgradient(self.y, f, self.C)
+            slopes = self.slopes = self.loss.subgradient(self.y, f, self.C)
             c = self.loss.curvature(self.y, f, self.C)
-            values = yield own
-            gamma, image = self.beta - own, f - values
+            values = yield slopes
+            gamma, image = self.beta - slopes, f - values
             self.primal, self.gap = self._primal(self.beta, f), max(0.0, 0.5 * float(gamma @ image))
             self._judge()
             if self.status and not exact:  # `f` has gathered rounding
@@ -173,9 +173,9 @@ class Newton:
             if slope < 0:
                 length = _core.line_minimum(self.targets, self.k, slope, bend, f, values)
             self.beta, f, exact = self.beta + length * step, f + length * values, False
-        primal, dual = self._primal(own, values), self.primal - self.gap
+        primal, dual = self._primal(slopes, values), self.primal - self.gap
         if self.status == "converged" and primal - dual <= self.run.tol * primal:
-            self.beta, self.primal, self.gap = own, primal, max(0.0, primal - dual)
+            self.beta, self.primal, self.gap = slopes, primal, max(0.0, primal - dual)
 
     @property
     def alpha(self) -> np.ndarray:

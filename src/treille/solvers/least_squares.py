@@ -268,11 +268,11 @@ class ClusterGradients(ClusterSolver, LeastSquaresSolver):
             if not run.poll(0, rounds, float((gap[~done] / primal[~done]).max())):
                 status = "max_seconds"
                 break
-            found = _sums(space, direction)
+            sums = _sums(space, direction)
             rounds += 1
-            image = 2 * found[:size] + direction
+            image = 2 * sums[:size] + direction
             if free:
-                image -= 2 * np.outer(means, found[-2])
+                image -= 2 * np.outer(means, sums[-2])
             curvature = (direction * image).sum(axis=0)
             step = np.divide(2 * gap, curvature, out=np.zeros_like(gap), where=~done & (curvature > 0))
             w, residual = w + step * direction, residual - step * image
@@ -331,23 +331,23 @@ def leave_one_out(
     some = np.flatnonzero(weights > 0)
     if len(some) < 2:
         raise InputError(f"leave-one-out needs at least two examples with weight, found n_samples = {len(some)}")
-    s, own, constant = weights[some], y[some], intercept is True
-    scaled = ScaledTargets(Problem(SquaredError(), own, 0.5 * s, intercept))
+    s, targets, constant = weights[some], y[some], intercept is True
+    scaled = ScaledTargets(Problem(SquaredError(), targets, 0.5 * s, intercept))
     basis, values = _spectrum(space, some, scaled, constant, n_jobs)
     # For a regularised intercept the constant 1 is a target, too: the mean of the others is subtracted after the fact.
     target = np.hstack([scaled.target, scaled.root]) if constant else scaled.target
-    found = np.empty((len(alphas), *y.shape))
+    predictions = np.empty((len(alphas), *y.shape))
     for a, alpha in enumerate(alphas):
         residual, rest = _residuals(basis, values, target, alpha)
         left_out = (target - residual / (rest - scaled.share)[:, None]) / scaled.root
         if len(some) < len(y):  # examples without weight: the fit on all, which does not use them
-            found[a] = _fitted(space, some, scaled.spread(residual / alpha), scaled, constant)
+            predictions[a] = _fitted(space, some, scaled.spread(residual / alpha), scaled, constant)
         if constant:
-            others = (s @ own - s[:, None] * own) / (s.sum() - s[:, None])
-            found[a, some] = others + left_out[:, :-1] - others * left_out[:, -1:]
+            others = (s @ targets - s[:, None] * targets) / (s.sum() - s[:, None])
+            predictions[a, some] = others + left_out[:, :-1] - others * left_out[:, -1:]
         else:
-            found[a, some] = left_out + scaled.mean(own)
-    return found
+            predictions[a, some] = left_out + scaled.mean(targets)
+    return predictions
 
 
 def _residuals(

@@ -113,8 +113,8 @@ class PerceptronSolver(BaseSolver):
 
 def _margins(problem: Problem, space: RowsSpace | GramSpace, coefficients: np.ndarray) -> list[tuple[float, float]]:
     """For each problem, minus the margin of the function with these coefficients, and |(w, b)|^2."""
-    found = []
+    margins = []
     for k, (beta, f) in enumerate(zip(coefficients.T, space.product(coefficients).T, strict=True)):
         sq_norm, b = max(0.0, float(beta @ f)), float(problem.intercept) * float(beta.sum())
-        found.append((problem.primal(sq_norm, f + b, b, k), sq_norm + b**2))
-    return found
+        margins.append((problem.primal(sq_norm, f + b, b, k), sq_norm + b**2))
+    return margins

@@ -14,7 +14,7 @@ INTERCEPTS = (False, True, "free")
 
 @dataclass(frozen=True)
 class Loss:
-    """What a decision value f costs an example with target y, before it is multiplied by C."""
+    """The loss of an example with target y at a decision value f, before it is multiplied by C."""
 
     of_classes: ClassVar[bool] = False  # y = +1 or -1, and the coefficient of an example is y times its dual variable
 
@@ -23,7 +23,7 @@ class Loss:
         raise NotImplementedError
 
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        """What each example adds to the dual, -(C loss(y, .))*(-beta): the dual value is their sum minus 1/2 beta'K beta."""
+        """The term of each example in the dual, -(C loss(y, .))*(-beta): the dual value is their sum minus 1/2 beta'K beta."""
         raise NotImplementedError
 
 
@@ -88,7 +88,7 @@ class QuadraticLoss(DualLoss):
         return (C / bend) * ((best != 0) & (best > -lower) & (best < upper))
 
     def _best(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How far r is beyond epsilon, with its sign, and the best a."""
+        """The amount by which r exceeds epsilon, with its sign, and the best a."""
         lower, upper, epsilon, bend = self.shape()
         r = 1 - y * f if self.of_classes else y - f
         excess = np.maximum(r - epsilon, 0.0) + (np.minimum(r + epsilon, 0.0) if lower > 0 else 0.0)

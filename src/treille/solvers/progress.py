@@ -14,7 +14,7 @@ from treille import _core
 
 
 class CoreBar(ProgressColumn):
-    """How far the work in the core is; it counts its items itself."""
+    """A bar for work in the core, which counts its items itself."""
 
     def render(self, task: Task) -> ProgressBar:
         done, total = _core.progress()

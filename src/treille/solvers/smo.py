@@ -90,12 +90,12 @@ class SMO(BaseSolver):
         coefficients = (answers.alpha * y).reshape(len(each), -1, n).sum(axis=1)
         alpha = answers.alpha.reshape(len(each), n) if first.classes is not None else coefficients
         reports = reports_of(answers, seed=0)
-        found = []
+        solved = []
         for p in range(len(problems)):
             own = slice(p * each_has, (p + 1) * each_has)
             beta = np.ascontiguousarray(coefficients[own].T)
-            found.append(Solution(answers.bias[own], alpha[own], Report.combined(reports[own]), coefficients=beta))
-        return found
+            solved.append(Solution(answers.bias[own], alpha[own], Report.combined(reports[own]), coefficients=beta))
+        return solved
 
 
 def _variables(problem: Problem, start: np.ndarray | None, k: int) -> dict[str, np.ndarray]:

@@ -17,7 +17,7 @@ from treille.spaces import ClusterSpace, Space
 
 @runtime_checkable
 class Solver(Protocol):
-    """What estimators require of a solver. Any object with these members works; it need not inherit from anything of treille.
+    """The interface of solvers for estimators. Any object with these members works; it need not inherit from a class of treille.
 
     >>> from treille.solvers import DualCD
     >>> [space.name for space in DualCD().spaces], DualCD().intercepts

@@ -128,7 +128,7 @@ class ConjunctionWeights:
         return {name: value for name, value in vars(self).items() if name != "scorer"}
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file stores; `load` is the inverse."""
+        """The content of a model file; `load` is the inverse."""
         arrays = {name: getattr(self, name) for name in ("levels", "items", "lists", "words", "squares")}
         names = ("n_items", "n_functions", "scale", "first_late")
         return {name: getattr(self, name) for name in names}, arrays
@@ -156,10 +156,10 @@ def _check_size(indptr: np.ndarray, columns: np.ndarray, item_of: np.ndarray, de
     if ENTRY * bound + CELL * bound / min_support <= available:
         return
     rows = _core.recode_items(indptr, columns, item_of)
-    patterns, found = _core.estimate_conjunctions(*rows, len(item_of), degree, min_support, STEPS)
-    if ENTRY * found + CELL * patterns > available:
+    patterns, entries = _core.estimate_conjunctions(*rows, len(item_of), degree, min_support, STEPS)
+    if ENTRY * entries + CELL * patterns > available:
         raise InputError(
-            f"there are about {patterns:,.0f} conjunctions of up to {degree} features, {found:,.0f} in all examples, which "
-            f"would take {readable_size(int(ENTRY * found + CELL * patterns))}, but {readable_size(available)} are free: "
+            f"there are about {patterns:,.0f} conjunctions of up to {degree} features, {entries:,.0f} in all examples, which "
+            f"would take {readable_size(int(ENTRY * entries + CELL * patterns))}, but {readable_size(available)} are free: "
             "use a larger min_support, a smaller degree, or fewer features"
         )

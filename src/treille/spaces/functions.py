@@ -39,7 +39,7 @@ class DecisionFunctions(ABC):
 
     @abstractmethod
     def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
-        """What each part of the examples adds to the outputs, without the intercept; None where it is not defined by part."""
+        """The contribution of each part of the examples to the outputs, without intercept; None if not defined by part."""
 
     @abstractmethod
     def sizes(self) -> str:

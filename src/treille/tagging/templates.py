@@ -31,7 +31,7 @@ NAME = re.compile(r"(prefix|suffix)([1-9]\d?)|lower|shape|shortshape|ortho")
 
 
 class _Shapes(dict[int, str]):
-    """For `str.translate`: X for upper case, x for other letters, d for digits, anything else unchanged."""
+    """A table for `str.translate`: X for upper case, x for other letters, d for digits, anything else unchanged."""
 
     def __missing__(self, point: int) -> str:
         c = chr(point)
@@ -193,7 +193,7 @@ def default_templates(n_columns: int) -> list[str]:
 
 
 def read_templates(path: str | os.PathLike[str]) -> list[Template]:
-    """The templates of a file of CRF++, or of a file with one of our own on each line; ``#`` begins a comment.
+    """The templates of a file of CRF++, or of a file with one template such as ``word[0]`` on each line; ``#`` begins a comment.
 
     ``U05:%x[-1,0]/%x[0,0]`` joins the first column of the token before and of the token itself; ``B`` is the last tag, and
     ``B01:%x[0,0]`` joins it with a column.

@@ -176,7 +176,7 @@ def _margins(case: _Case, k: int) -> tuple[float, float]:
 
 
 def _logistic_optimum(case: _Case, k: int) -> float:
-    """By a general method, on the features that the eigenvectors of the kernel matrix give."""
+    """The optimum by a general method, on the features that the eigenvectors of the kernel matrix give."""
     problem, y = case.problem, case.problem.y(k)
     values, vectors = np.linalg.eigh(case.K + 1 if problem.intercept is True else case.K)
     X = vectors * np.sqrt(np.maximum(values, 0))

@@ -1,4 +1,4 @@
-"""Compare a tagger's tags with those of files.
+"""Compare a tagger's tags with the tags in files.
 
 \b
 Examples:
