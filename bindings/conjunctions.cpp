@@ -16,7 +16,7 @@ using namespace nb::literals;
 namespace treille {
 namespace {
 
-// Cells with the rows they are found in.
+// Cells with the rows in which they occur.
 struct CellsIn {
   RecodedItems items;
   ConjunctionCells cells;

@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of examples add to functions of their features, for the features of sequences.
+// The contributions of the parts of examples to functions of their features, for features of sequences.
 
 #include "arrays.hpp"
 #include "lattices.hpp"

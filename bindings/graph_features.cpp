@@ -33,7 +33,7 @@ nb::class_<GraphFeatures<P>> bind_kind(nb::module_& m, const char* name) {
           "graphs"_a, "kind"_a, "counts"_a, "threads"_a)
       .def_static("from_parts", native(&Features::from_parts), "cells"_a, "starts"_a, "features"_a, "n_labels"_a, "n_edge_labels"_a,
                   "kind"_a, "counts"_a)
-      .def("parts", native(&Features::parts), "ids"_a, "What `from_parts` builds the features `ids` from.")
+      .def("parts", native(&Features::parts), "ids"_a, "The parts from which `from_parts` builds the features `ids`.")
       .def("transform", native(&Features::transform), "graphs"_a, "threads"_a)
       .def("merge", native(&Features::merge), "other"_a, "labels"_a, "edge_labels"_a,
            "The features of both, where the codes of labels of `other` become those given; and the ids of the features of `other`.")

@@ -24,7 +24,7 @@ void bind_graphs(nb::module_& m) {
         return std::tuple(give(found.arcs), give(found.targets), give(found.labels), give(found.weights), fault);
       },
       "offsets"_a, "starts"_a, "sources"_a, "targets"_a, "labels"_a, "weights"_a, "directed"_a,
-      "Arcs of nodes, targets, labels and weights; and what is wrong: graph, edge, and the other edge or -1; or None.");
+      "Arcs of nodes, targets, labels and weights; and the first error: graph, edge, and the other edge or -1; or None.");
 }
 
 }  // namespace treille

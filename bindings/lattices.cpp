@@ -82,7 +82,7 @@ void bind_lattices(nb::module_& m) {
             return std::tuple(give_matrix(std::move(out), n, n_functions), give_matrix(std::move(base), lattices.size(), n_functions));
           },
           "machine"_a, "data"_a, "recode"_a, "weights"_a, "threads"_a,
-          "What each arc adds to functions of the rows, and what none does, by lattice.")
+          "The contribution of each arc to functions of the rows, and the part of no arc, by lattice.")
       .def("__len__", &RationalFeatures::size)
       .def("string", &RationalFeatures::string, "id"_a)
       .def("strings", native(&RationalFeatures::strings));

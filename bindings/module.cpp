@@ -16,7 +16,7 @@ Bind bind_automata, bind_conjunctions, bind_features, bind_finite_newton, bind_g
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of treille.";
-  // What a script still holds in its variables when Python ends is not a leak, but would be reported as one.
+  // Objects in a script's variables when Python ends are no leak, but would be reported as one.
   nb::set_leak_warnings(false);
   treille::main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
   m.def(

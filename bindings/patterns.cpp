@@ -77,9 +77,9 @@ void bind_patterns(nb::module_& m) {
            native(nb::overload_cast<const Lattices&, std::span<const std::int32_t>, int>(&PatternFeatures::transform, nb::const_)),
            "data"_a, "recode"_a, "threads"_a)
       .def("contributions", &contributions_of_symbols<PatternFeatures>, "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a,
-           "What each symbol adds to functions of the rows.")
+           "The contribution of each symbol to functions of the rows.")
       .def("contributions_of_arcs", &contributions_of_arcs<PatternFeatures>, "data"_a, "recode"_a, "weights"_a, "threads"_a,
-           "What each arc adds to functions of the rows.")
+           "The contribution of each arc to functions of the rows.")
       .def(
           "families",
           [](const PatternFeatures& self) -> std::optional<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> {
@@ -141,7 +141,7 @@ void bind_patterns(nb::module_& m) {
         return give_matrix(std::move(shares), symbols.size(), beta.shape(1));
       },
       "symbols"_a, "offsets"_a, "right_symbols"_a, "right_offsets"_a, "n"_a, "decay"_a, "beta"_a, "threads"_a,
-      "What each symbol adds to the sum of beta times kernel values, a column per function.");
+      "The contribution of each symbol to the sum of beta times kernel values, a column per function.");
 }
 
 }  // namespace treille

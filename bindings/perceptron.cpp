@@ -28,7 +28,7 @@ struct Mistakes {
 
 void bind_perceptron(nb::module_& m) {
   nb::class_<Mistakes>(m, "Mistakes",
-                       "What perceptrons return: alpha, late and outputs by problem and example, mistakes by problem and epoch.")
+                       "The result of perceptrons: alpha, late and outputs by problem and example, mistakes by problem and epoch.")
       .def_ro("alpha", &Mistakes::alpha, nb::rv_policy::automatic)
       .def_ro("late", &Mistakes::late, nb::rv_policy::automatic)
       .def_ro("outputs", &Mistakes::outputs, nb::rv_policy::automatic)

@@ -99,7 +99,7 @@ void bind_random_walk(nb::module_& m) {
             const auto parts = unlocked([&] { return self.parts(view(ids)); });
             return std::tuple(give(parts.cells), give(parts.features));
           },
-          "ids"_a, "What `from_parts` builds the features `ids` from.")
+          "ids"_a, "The parts from which `from_parts` builds the features `ids`.")
       .def("transform", native(&WalkFeatures::transform), "graphs"_a, "threads"_a)
       .def(
           "contributions",
@@ -110,7 +110,7 @@ void bind_random_walk(nb::module_& m) {
             unlocked([&] { self.contributions(read_graphs, {weights.data(), weights.size()}, n_functions, nodes.data(), arcs.data()); });
             return std::tuple(give_matrix(std::move(nodes), n, n_functions), give_matrix(std::move(arcs), n_arcs, n_functions));
           },
-          "graphs"_a, "weights"_a, "What each node and each arc adds to functions of the rows.")
+          "graphs"_a, "weights"_a, "The contributions of each node and each arc to functions of the rows.")
       .def("__len__", &WalkFeatures::size)
       .def("labels", &WalkFeatures::labels, "id"_a, "Labels of a sequence: node, edge, node, ...");
 }

@@ -85,7 +85,7 @@ void bind_solve(nb::module_& m) {
       .def(nb::init<std::variant<QuadraticShape, LogisticShape>, In<std::int32_t>, In<std::int32_t>, In<double>, In<double>>(), "loss"_a,
            "labels"_a, "classes"_a, "y"_a, "C"_a);
 
-  nb::class_<DualCDRules>(m, "DualCDRules", "What makes DualCD fast, to be measured one by one.")
+  nb::class_<DualCDRules>(m, "DualCDRules", "The rules that make DualCD fast, to be measured one by one.")
       .def(nb::init<>())
       .def_rw("rest", &DualCDRules::rest)
       .def_rw("small_gradient_skip", &DualCDRules::small_gradient_skip)

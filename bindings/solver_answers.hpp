@@ -1,5 +1,5 @@
 #pragma once
-// What bindings of solvers give back to Python.
+// The results that bindings of solvers return to Python.
 
 #include <string>
 #include <vector>
@@ -32,8 +32,8 @@ struct Answers {
   }
 };
 
-// `run(rows, poll, keep)` solves K problems on the rows, which `solved(rows, use)` turns into what the solver is compiled for. Weights are
-// left out where `weights` is false.
+// `run(rows, poll, keep)` solves K problems on the rows, which `solved(rows, use)` converts to a type that the solver is compiled for.
+// Weights are left out where `weights` is false.
 template <class Given, class Solved, class Run>
 Answers solve(const Given& in, std::size_t K, bool weights, const nb::object& poll, Solved&& solved, Run&& run) {
   const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), n_features(*rows)); }, in);

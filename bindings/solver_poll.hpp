@@ -1,5 +1,5 @@
 #pragma once
-// What bindings of solvers share: Python's poll for their threads, kernel matrices, and the names of outcomes.
+// Shared by bindings of solvers: Python's poll for their threads, kernel matrices, and the names of outcomes.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
@@ -27,7 +27,7 @@ inline const char* name(Status status) {
   return status == Status::rounding ? "rounding" : "stopped";
 }
 
-// Python's poll for a solver's threads. What it raises (Ctrl-C, too) must wait until they have ended.
+// Python's poll for a solver's threads. Its exceptions (Ctrl-C, too) must wait until the threads have ended.
 class PythonPoll {
  public:
   explicit PythonPoll(nb::object poll) : poll_(std::move(poll)) {}
@@ -54,7 +54,7 @@ class PythonPoll {
   std::atomic<bool> failed_{false};
 };
 
-// work(poll) with the GIL released. What Python's poll raised comes first.
+// work(poll) with the GIL released. An exception of Python's poll comes first.
 template <class Work>
 void watched(nb::object poll, Work&& work) {
   PythonPoll polled(std::move(poll));

@@ -1,5 +1,5 @@
 #pragma once
-// What solvers take from Python: rows in all their representations.
+// Rows in all their representations, from Python to solvers.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
@@ -29,7 +29,7 @@ struct DenseIn {
   std::size_t size() const { return n_rows; }
 };
 
-// A centre is three empty arrays where there is none; that of compact rows is given by features, and kept by cells.
+// A centre is three empty arrays where there is none; the centre of compact rows is given by features, and kept by cells.
 struct PartIn {
   CodedIn rows;
   In<double> mean, shift, dots;
@@ -109,7 +109,7 @@ struct PartRowsIn {
 // The rows with W' in one of its representations.
 using FormsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const PartRowsIn*, const NaiveRows*,
                              const TrieRows*, const AutomatonRows*, const ConjunctionRowsIn*>;
-// Those whose weights are vectors.
+// The representations whose weights are vectors.
 using VectorsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*>;
 
 // Calls `use` with the rows in the core's own form.

@@ -98,7 +98,7 @@ void bind_subpath(nb::module_& m) {
             unlocked([&] { self.contributions(trees, {weights.data(), weights.size()}, weights.shape(1), out.data()); });
             return give_matrix(std::move(out), trees.n_nodes(), weights.shape(1));
           },
-          "forest"_a, "weights"_a, "What each node adds to functions of the rows.")
+          "forest"_a, "weights"_a, "The contribution of each node to functions of the rows.")
       .def("restrict", native(&SubpathFeatures::restrict), "ids"_a)
       .def("path", &SubpathFeatures::path, "id"_a, "Labels of its longest path, read upwards, and the length of its shortest.")
       .def("__len__", &SubpathFeatures::size)

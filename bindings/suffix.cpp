@@ -23,7 +23,7 @@ auto sorted_suffixes(In<std::int32_t> symbols, In<std::int64_t> offsets, std::in
 
 void bind_suffix(nb::module_& m) {
   m.def("suffix_array", &sorted_suffixes<std::int32_t>, "symbols"_a, "offsets"_a, "alphabet_size"_a, "threads"_a,
-        "By rank: where the suffix begins, whose it is, and how much it shares with the one before.");
+        "By rank: where the suffix begins, its sequence, and how many symbols it shares with the one before.");
   m.def("suffix_array_wide", &sorted_suffixes<std::int64_t>, "symbols"_a, "offsets"_a, "alphabet_size"_a, "threads"_a,
         "The same with 64-bit indices.");
   m.def(
@@ -46,7 +46,7 @@ void bind_suffix(nb::module_& m) {
         return give_matrix(std::move(shares), symbols.size(), beta.shape(1));
       },
       "symbols"_a, "offsets"_a, "right_symbols"_a, "right_offsets"_a, "alphabet_size"_a, "min_length"_a, "cumulative"_a, "beta"_a,
-      "threads"_a, "What each symbol adds to the sum of beta times kernel values, a column per function.");
+      "threads"_a, "The contribution of each symbol to the sum of beta times kernel values, a column per function.");
 
   nb::class_<SubstringTree>(m, "SubstringTree", "Products with the kernel matrix of weighted substring counts.")
       .def_static(

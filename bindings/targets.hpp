@@ -1,5 +1,5 @@
 #pragma once
-// The problems that Python gives to solvers: a loss, and what each example should be.
+// The problems that Python gives to solvers: a loss, and the target of each example.
 
 #include <cstdint>
 #include <span>
@@ -20,7 +20,7 @@ struct TargetsIn {
   std::size_t size() const { return C.size(); }
   std::size_t n_problems() const { return y.size() == 0 ? classes.size() : y.size() / C.size(); }
 
-  // use(loss_of), where loss_of(targets, k, C) is the loss of problem k of targets like these, with weights C of the examples.
+  // use(loss_of), where loss_of(targets, k, C) is the loss of problem k for such targets, with weights C of the examples.
   template <class Use>
   decltype(auto) with_losses(Use&& use) const {
     auto of_class = [](const TargetsIn& of, std::size_t k, std::span<const double> C) {

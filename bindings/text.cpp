@@ -32,7 +32,7 @@ std::vector<Text> views_of(const nb::typed<nb::list, nb::str>& texts) {
   return views;
 }
 
-// What Python's regular expressions call \w and \s, and the lower case of str.lower where it is one character.
+// The characters \w and \s of Python's regular expressions, and the lower case of str.lower if it is one character.
 std::vector<Character> characters_of_python(bool lower) {
   constexpr Py_UCS4 dotted_capital_i = 0x130;  // the only one with a lower case of two
   std::vector<Character> all(kCodePoints);
@@ -144,9 +144,9 @@ void bind_text(nb::module_& m) {
           "symbols"_a, "offsets"_a, "recode"_a, "threads"_a,
           "Ids and starts of the fitted n-grams that occur, by sequence and position, and where those of each sequence begin.")
       .def("contributions", &contributions_of_symbols<NGramFeatures>, "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a,
-           "What each symbol adds to functions of the rows.")
+           "The contribution of each symbol to functions of the rows.")
       .def("contributions_of_arcs", &contributions_of_arcs<NGramFeatures>, "data"_a, "recode"_a, "weights"_a, "threads"_a,
-           "What each arc adds to functions of the rows.")
+           "The contribution of each arc to functions of the rows.")
       .def(
           "merge",
           [](const NGramFeatures& self, const NGramFeatures& other, In<std::int32_t> recode_other) {

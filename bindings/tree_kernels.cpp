@@ -125,7 +125,7 @@ void bind_tree_kernels(nb::module_& m) {
           "forest"_a, "decay"_a, "leaves"_a, "counts"_a)
       .def_static("from_parts", native(&SubtreeFeatures::from_parts), "cells"_a, "starts"_a, "subtrees"_a, "decay"_a, "leaves"_a,
                   "counts"_a)
-      .def("parts", native(&SubtreeFeatures::parts), "ids"_a, "What `from_parts` builds the features `ids` from.")
+      .def("parts", native(&SubtreeFeatures::parts), "ids"_a, "The parts from which `from_parts` builds the features `ids`.")
       .def("transform", native(&SubtreeFeatures::transform), "forest"_a, "threads"_a)
       .def("at_nodes", native(&SubtreeFeatures::at_nodes), "forest"_a, "The feature of the complete subtree at each node, or -1.")
       .def("__len__", &SubtreeFeatures::size)

@@ -50,7 +50,7 @@ class InterruptScope {
 #endif
   }
 
-  // What Python raised, in place of `Interrupted`; needs the GIL.
+  // The exception that Python raised, in place of `Interrupted`; needs the GIL.
   [[noreturn]] static void raise() {
     if (raised()) std::rethrow_exception(std::exchange(raised(), nullptr));
     PyErr_SetNone(PyExc_KeyboardInterrupt);

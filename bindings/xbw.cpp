@@ -68,7 +68,7 @@ void bind_xbw(nb::module_& m) {
             auto found = unlocked([&] { return self.subtrees(view(places), threads); });
             return std::tuple(give(std::move(found.labels)), give(std::move(found.parents)), give(std::move(found.offsets)));
           },
-          "places"_a, "threads"_a, "What hangs on each of these nodes, as a forest.")
+          "places"_a, "threads"_a, "The subtrees of these nodes, as a forest.")
       .def_prop_ro("n_nodes", &Xbw::n_nodes)
       .def_prop_ro("nbytes", &Xbw::n_bytes)
       .def("__len__", &Xbw::size);

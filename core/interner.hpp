@@ -39,8 +39,8 @@ class Interner {
     });
   }
 
-  // Requests the memory that looking a sequence up reads: in step 0 that of its slot, then, each after a while, that of its start and
-  // of its items. Worth it where many sequences are looked up in a large table.
+  // Prefetches the memory for looking a sequence up: its slot in step 0, then, after some time each, its start and its items. Pays if many
+  // sequences are looked up in a large table.
   void prefetch(std::span<const T> sequence, int step) const {
     const std::uint32_t sought = tag(sequence);
     if (step == 0) return index_.prefetch(sought);

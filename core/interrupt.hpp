@@ -1,9 +1,9 @@
 #pragma once
-// Ctrl-C, and how far long work is. Loops call poll() every few milliseconds at most, or tick() once per item.
+// Ctrl-C, and the progress of long work. Loops call poll() every few milliseconds at most, or tick() once per item.
 //
-// A signal handler sets `pending`. The thread that may ask whether the signal is to stop the work (Python's main thread) confirms it in
-// its next poll; then all threads of this work leave by the exception `Interrupted`, and those that do other work at the same time go on.
-// A poll costs one read of a flag that is nearly always false.
+// A signal handler sets `pending`. The thread that may ask whether the signal is to stop the work (Python's main thread) confirms it in its
+// next poll; then all threads of this work leave by the exception `Interrupted`, and threads of other work go on. A poll costs one read of
+// a flag that is nearly always false.
 
 #include <atomic>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Interrupted : std::exception {
 
 struct InterruptState {
   std::atomic<bool> pending{false}, confirmed{false};
-  std::atomic<std::int64_t> done{0}, total{0};  // items of the work at hand
+  std::atomic<std::int64_t> done{0}, total{0};  // items of the current work
   bool (*confirm)() = nullptr;                  // whether to stop; called by the thread `owner` only
   std::thread::id owner;
 };
@@ -39,7 +39,7 @@ inline void poll() {
     poll_pending();
 }
 
-// The work at hand has this many items.
+// The current work has this many items.
 inline void expect(std::size_t items) {
   interrupt.done = 0;
   interrupt.total = static_cast<std::int64_t>(items);

@@ -1,6 +1,6 @@
 #pragma once
-// Memory for large arrays, straight from the system in pages: what is freed goes back at once, where malloc's arenas would keep it,
-// and huge pages spare scattered reads their TLB misses. Small arrays come from malloc as usual.
+// Memory for large arrays, directly from the system in pages: freed memory goes back at once, whereas malloc's arenas would keep it, and
+// huge pages avoid the TLB misses of scattered reads. Small arrays come from malloc as usual.
 
 #include <algorithm>
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace treille {
 
-// Asks for memory that is read soon. The empty statement: GCC takes a function that does nothing else for one without effect, and drops
+// Prefetches memory that is read soon. The empty statement: GCC takes a function that does nothing else for one without effect, and drops
 // calls of it that it does not inline.
 inline void request(const void* address) {
   __builtin_prefetch(address);
@@ -57,7 +57,7 @@ constexpr std::size_t kLarge = ~std::size_t{0};
 
 #if defined(__linux__)
 // Pages that were freed, kept for arrays of the same size while work of many steps lasts: the system clears every page that it gives,
-// which takes longer than most of what is done with it. Outside of a PageReuse, and beyond a limit, pages go back at once.
+// which takes longer than most work on it. Outside of a PageReuse, and beyond a limit, pages go back at once.
 class PageReuse {
  public:
   PageReuse() {
@@ -114,8 +114,8 @@ struct PageReuse {};
 #endif
 
 #if defined(__linux__)
-// Asks for huge pages, as long as the system gives them fast. The host of a virtual machine may have taken free memory back, and then
-// needs 10 ms or more for a huge page; small pages come from memory that it left.
+// Asks for huge pages, as long as the system gives them fast. The host of a virtual machine may have reclaimed free memory, and then needs
+// 10 ms or more for a huge page; small pages come from memory that it has not reclaimed.
 inline void advise(void* data, std::size_t bytes) {
   static std::atomic<bool> slow{false};
   if (bytes < kHugePage || slow.load(std::memory_order_relaxed)) return;

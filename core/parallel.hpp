@@ -1,6 +1,6 @@
 #pragma once
-// Threads for work that is cut into contiguous parts. What a part computes never depends on how
-// many parts there are, so that results are the same for any number of threads.
+// Threads for work that is cut into contiguous parts. The result of a part never depends on the number of parts, so results are the same
+// for any number of threads.
 
 #include <algorithm>
 #include <atomic>
@@ -41,7 +41,7 @@ void run_parts(int parts, Work&& work) {
       if (--running == 0) ended.notify_one();
     });
   guarded(0);
-  for (std::unique_lock lock(mutex); running > 0;)  // this thread may be the one that confirms an interrupt
+  for (std::unique_lock lock(mutex); running > 0;)  // this thread may have to confirm an interrupt
     if (ended.wait_for(lock, std::chrono::milliseconds(50)) == std::cv_status::timeout && !errors[0]) try {
         poll();
       } catch (...) {

@@ -1,6 +1,6 @@
 #pragma once
 // Loops over several numbers at a time, in the compiler's own vector types: portable, and without intrinsics. A routine is a template
-// over the number of lanes, inlined into one function for each kind of processor; which of these is taken is found out at run time.
+// over the number of lanes, inlined into one function for each kind of processor; the kind is detected at run time.
 
 #include <cstddef>
 #include <cstring>

@@ -1,5 +1,5 @@
 #pragma once
-// A second thread for work of a few microseconds, too short to start a thread for: it waits for work awake.
+// A second thread for work of a few microseconds, too short to start a thread for: it waits for work by spinning.
 
 #include <atomic>
 #include <cstdint>
@@ -22,7 +22,7 @@ class SpinWorker {
   SpinWorker(const SpinWorker&) = delete;
   SpinWorker& operator=(const SpinWorker&) = delete;
 
-  // Both, at the same time; neither may throw. Where the thread is late (the machine may have other work) the caller does both. One
+  // Runs both at the same time; neither may throw. If the thread is late (the machine may have other work) the caller does both. One
   // caller at a time.
   template <class Here, class There>
   void run(Here&& here, There&& there) {

@@ -1,5 +1,5 @@
 #pragma once
-// Symbols in the fewest bytes: bytes moved are the cost.
+// Symbols in the fewest bytes: the cost is the number of bytes moved.
 
 #include <cstdint>
 

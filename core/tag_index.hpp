@@ -25,13 +25,13 @@ inline std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 // The high 32 bits of a hash, in which those of `mix` are best mixed.
 inline std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 
-constexpr std::uint32_t kAbsent = ~std::uint32_t{0};  // the number of what is not in a table
+constexpr std::uint32_t kAbsent = ~std::uint32_t{0};  // the number of items that are not in a table
 
 class TagIndex {
  public:
   static constexpr std::uint32_t kAbsent = treille::kAbsent;
 
-  // `items` names what is numbered, for the message where there are too many. Up to `percent` of the slots are used: 70 takes 11 to 23
+  // `items` names the items in the message if there are too many. Up to `percent` of the slots are used: 70 takes 11 to 23
   // bytes per item instead, and half as long again to find one.
   explicit TagIndex(const char* items, std::size_t percent = 50) : items_(items), percent_(percent) { clear(0); }
 
@@ -59,7 +59,7 @@ class TagIndex {
     }
   }
 
-  // Gives the next number to an item that differs from all before.
+  // Gives the next number to an item that differs from all earlier ones.
   std::uint32_t add(std::uint32_t tag) {
     return find_or_add(tag, [](std::uint32_t) { return false; }, [] {});
   }
@@ -83,7 +83,7 @@ class TagIndex {
     set_bits(bits_for(n));
     slots_.assign(mask_ + 1, Slot());
   }
-  // Keeps the room that there is, unless few items were in a large table.
+  // Keeps the memory, unless few items were in a large table.
   void clear() { clear(8 * size_ < slots_.size() ? size_ : most_); }
 
   // Gives each item the number renamed[old number], a permutation; parts 0 .. n - 1 of the work may run at the same time.

@@ -145,7 +145,7 @@ def test_an_import_upwards_is_found_however_it_is_written(line, tmp_path, monkey
         test_imports_flow_downwards_only(path)
 
 
-def test_every_room_has_its_place():
+def test_every_package_has_a_layer():
     packages = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert packages <= set(MAY_IMPORT)
 

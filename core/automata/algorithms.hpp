@@ -15,12 +15,11 @@ template <class S>
 Machine compose(const Machine& left, const Machine& right);
 
 // Epsilon removal: the same weight for every pair of strings, with no arc that both reads and writes nothing.
-// N(s), the arcs and the final weight of a state without its epsilon arcs, is its own other arcs and w N(t) for each epsilon arc of weight
-// w to t. Only states that are entered by another arc, or begin, are kept: they are processed from the last to the first along
-// epsilon arcs; each search passes through removed states and stops at processed ones. Arcs with the same labels and target become one.
-// Cycles of epsilon arcs are summed by component first (star.hpp); std::invalid_argument where such a sum diverges.
-// Time O(arcs read log(arcs of a state) + n^3 for each cyclic component of n states). The result is trim, its arcs sorted by label.
-// Mohri 2002, with shared suffixes.
+// N(s), the arcs and the final weight of state s after removal, consists of its other arcs and of w N(t) for each epsilon arc of weight w
+// to t. Only the start, and states that another arc enters, are kept: they are processed from the last to the first along epsilon arcs;
+// each search passes through removed states and stops at processed ones. Arcs with the same labels and target become one. Cycles of epsilon
+// arcs are summed by component first (star.hpp); std::invalid_argument where such a sum diverges. Time O(arcs read log(arcs of a state) +
+// n^3 for each cyclic component of n states). The result is trim, its arcs sorted by label. Mohri 2002, with shared suffixes.
 template <class S>
 Machine remove_epsilon(const Machine& machine);
 
@@ -35,7 +34,7 @@ Machine determinize(const Machine& machine);
 
 // Weight pushing to the start: every string keeps its weight, and weights are moved as close to the start as possible.
 // d(s), the sum over all paths from s to the end, is the potential; an arc s -> t of weight w gets w d(t) / d(s), a final weight f / d(s).
-// After it, the weights out of a state, its final weight included, sum to one, but at the start, where they sum to the machine's total.
+// Afterwards, the weights out of a state, with its final weight, sum to one, but at the start to the machine's total.
 // Over the reals d(s) can be zero, because weights cancel; such a state takes potential one, which keeps every weight as well.
 // Cycles are summed by component (cycle_sums.hpp); std::invalid_argument where the sum diverges. The result is trim.
 // Time O(states + arcs + n^3 for each cyclic component of n states). Mohri 1997.
@@ -45,7 +44,7 @@ Machine push(const Machine& machine);
 // Minimisation of a deterministic machine without cycles: the fewest states with every string's weight kept, for weights of any sign.
 // From the last state to the first: the signature of a state is its final weight and its list (labels, weight x factor(target),
 // class(target)), divided by its first non-zero number, which becomes its factor; states with equal signatures are one class, and
-// factors move to the arcs that come in. Weights are equal by cells (rounding.hpp). States without a future are left out.
+// factors move to the incoming arcs. Weights are equal by cells (rounding.hpp). States without a future are left out.
 // Needs: no cycle, no arc that reads and writes nothing, and no state with two arcs of the same labels (pairs, for transducers);
 // otherwise std::invalid_argument names it. Expected time O(states + arcs), by hashing. States of the result are numbered along arcs,
 // the start first. Revuz 1992, over a field: weights need no pushing first.
@@ -54,9 +53,9 @@ Machine minimize(const Machine& machine);
 
 // Whether two machines give every string the same weight, up to rounding: for a string x that is seen through states with weights v, the
 // two sums of v(s) final(s) may differ by `tolerance` times the size of their terms over the reals, times max(1, cost) for costs.
-// Labels are pairs (input, output): transducers that write the same with other alignments count as different. Epsilon arcs are removed.
-// Without cycles: one subset construction runs through both machines at once (subsets.hpp), and stops at the first difference; what is
-// left of a string is then judged, so that small differences may add up along it.
+// Labels are pairs (input, output): transducers that write the same strings with other alignments count as different. Epsilon arcs are
+// removed. Without cycles: one subset construction runs through both machines at once (subsets.hpp), and stops at the first difference; the
+// rest of a string is compared, so small differences may add up along it.
 // With cycles, over the reals and in the log semiring: the vectors v(x) over the states of both span a space of dimension at most
 // n = states of both; strings are followed in order of length as long as v(x) is new to that space, so at most n of them.
 // Time O(n^3 + n x (arcs + n x labels)), space O(n^2). Tzeng 1992. Tropical machines with cycles: undecidable, std::invalid_argument.

@@ -40,7 +40,7 @@ class BasicAssembly {
     finals_.push_back(final_weight);
   }
 
-  // All states of a machine, its state s as state s + shift.
+  // Copies all states of a machine; its state s becomes state s + shift.
   void append(const BasicMachine<W>& machine, State shift) {
     for (State s = 0; s < machine.size(); ++s) {
       for (auto next : machine.arcs(s)) {

@@ -72,8 +72,8 @@ Machine shifted(const ScaledMachine& machine, const Exponents& p) {
   return Machine(machine.start(), {machine.offsets().begin(), machine.offsets().end()}, std::move(arcs), std::move(finals));
 }
 
-// Arcs and ends that only paths too light for a normal double take, by the sum of |weights| over the paths through each, get the weight
-// light(weight) instead.
+// Arcs and ends whose paths are all too light for a normal double, by the sum of their |weights|, get the weight light(weight)
+// instead.
 template <class Light>
 ScaledMachine lightest_replaced(const ScaledMachine& machine, Light&& light) {
   const Machine graph = shape(machine);

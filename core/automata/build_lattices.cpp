@@ -43,9 +43,9 @@ class LatticeBuilder {
     return true;
   }
 
-  // One cycle of the machine that was found to have one: arcs of that machine, in order.
+  // The arcs of one cycle of a machine that has cycles, in order.
   std::vector<std::int64_t> cycle() const {
-    // Every state that could not be sorted has an arc from another such state: going back, one state is met again.
+    // Every state that could not be sorted has an arc from another such state: going back along these, a state is met again.
     std::vector<std::int64_t> into(x_.size(), -1);
     for (std::size_t a = 0; a < x_.sources.size(); ++a)
       if (live(a) && waiting_[at(x_.sources[a])] > 0 && waiting_[at(x_.targets[a])] > 0)
@@ -146,7 +146,7 @@ class LatticeBuilder {
     return order_.size() == n_useful;
   }
 
-  // The arcs that stay, by source, symbol and target.
+  // The arcs that are kept, by source, symbol and target.
   void sort_arcs() {
     const auto key = [&](std::size_t a) { return std::tuple(place_[at(x_.sources[a])], x_.symbols[a], place_[at(x_.targets[a])]); };
     std::stable_sort(kept_.begin(), kept_.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
@@ -155,7 +155,7 @@ class LatticeBuilder {
   std::size_t source(std::size_t k) const { return at(place_[at(x_.sources[kept_[k]])]); }
   std::size_t target(std::size_t k) const { return at(place_[at(x_.targets[kept_[k]])]); }
 
-  // Weights of what stays; the log of their total.
+  // The weights of the arcs and states that are kept, and the log of their total.
   double weigh() {
     for (const std::size_t a : kept_) weights_.push_back(x_.weights[a]);
     for (const std::size_t s : order_) finals_.push_back(x_.finals[s]);
@@ -165,9 +165,9 @@ class LatticeBuilder {
     return store(exact_) - least;
   }
 
-  // Costs c of an arc from s to t become c + V(t) - V(s), those of a final state c - V(s), V the least cost of a path to the end: none is
-  // negative then, and those on the best path are 0 but for rounding, so that no digit of theirs is lost however large V becomes.
-  // Returns V of the start.
+  // Costs c of an arc from s to t become c + V(t) - V(s), those of a final state c - V(s), V the least cost of a path to the end: then no
+  // cost is negative, and costs on the best path are 0 but for rounding, so that they lose no digit however large V becomes. Returns V of
+  // the start.
   double reduce_costs() {
     std::vector<double>& least = plain_.beta;
     least.assign(finals_.begin(), finals_.end());

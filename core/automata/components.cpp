@@ -120,7 +120,7 @@ Machine topological_sort(const Machine& machine) {
   const Components components(machine);
   assert(components.size() == machine.size());
   Assembly out(machine.size(), machine.n_arcs());
-  for (const State s : components.order()) {  // of each component its one state: its number is the component's
+  for (const State s : components.order()) {  // each component is one state, whose number is the component's
     for (Arc arc : machine.arcs(s)) {
       arc.target = components.of(arc.target);
       out.arc(arc);

@@ -15,7 +15,7 @@ class Components {
  public:
   using Follows = bool (*)(const Arc&);
 
-  // Of all arcs, or of those that `follows` picks.
+  // Components with respect to all arcs, or to the arcs that `follows` selects.
   explicit Components(const Machine& machine, Follows follows = [](const Arc&) { return true; });
 
   bool acyclic() const { return acyclic_; }
@@ -43,7 +43,7 @@ class Components {
   Array<std::int64_t> offsets_;
 };
 
-// The states of some cycle, of all arcs or of those that `follows` picks; empty where there is none.
+// The states of some cycle of the arcs that `follows` selects, or of all arcs; empty if there is none.
 std::vector<State> find_cycle(const Machine& machine, Components::Follows follows = [](const Arc&) { return true; });
 
 // The states renumbered so that every arc leads to a higher number. The machine must be acyclic.

@@ -101,7 +101,7 @@ class Composition {
  private:
   void expand(std::uint64_t key) {
     const auto p = static_cast<State>(key >> 32), q = static_cast<State>((key & 0xFFFFFFFFu) >> 1);
-    const bool after_right = key & 1;  // B has taken an epsilon arc since the last match: A's must wait for the next
+    const bool after_right = key & 1;  // B took an epsilon arc since the last match: A's must wait
     const Outlook look = looks_left_[p];
     finals_.push_back(look.final && looks_right_[q].final ? S::times(left_.final_weight(p), right_.final_weight(q)) : S::zero());
     const auto lefts = left_.arcs(p), all = right_.arcs(q);
@@ -153,7 +153,7 @@ class Composition {
     if (arcs_.size() - numbered_ == kWindow) number_targets(arcs_.size() - kAhead);
   }
 
-  // Targets are looked up some arcs after their place in the table was asked for, when it has come from memory.
+  // A target is looked up some arcs after its place in the table was prefetched, when it has arrived from memory.
   void number_targets(std::size_t end) {
     for (; numbered_ < end; ++numbered_) arcs_[numbered_].target = triples_.number(keys_[numbered_ & (kWindow - 1)]);
   }
@@ -179,7 +179,7 @@ class Composition {
   Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
   Array<Arc> arcs_;
   std::size_t numbered_ = 0;                 // arcs whose targets have numbers
-  std::array<std::uint64_t, kWindow> keys_;  // of the targets of the others
+  std::array<std::uint64_t, kWindow> keys_;  // targets of the other arcs
   Array<W> finals_;
 };
 

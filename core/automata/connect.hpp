@@ -74,7 +74,7 @@ Array<std::uint8_t> useful_states(const M& machine) {
   return marks;
 }
 
-// The useful states in the order they had, with the arcs between them.
+// The useful states in their old order, with the arcs between them.
 template <class S, class M>
 MachineOf<S> connect(const M& machine, std::span<const std::uint8_t> useful) {
   const State n = machine.size(), start = machine.start();

@@ -1,6 +1,6 @@
 #pragma once
-// The weights of all paths inside a strongly connected component: d = b + d M, where b_i is the weight of what enters at its state i and
-// M_ij that of its arcs from i to j. False where the sum b (I + M + M^2 + ...) diverges, that is where the spectral radius of M reaches 1.
+// The weights of all paths inside a strongly connected component: d = b + d M, where b_i is the weight that enters at state i and M_ij the
+// weight of the arcs from i to j. False where the sum b (I + M + M^2 + ...) diverges, that is where the spectral radius of M reaches 1.
 //   real     Gaussian elimination of d (I - M) = b. Component of n states: O(n^3) time, n^2 numbers.
 //   log      the same on probabilities: all are non-negative there.
 //   tropical shortest paths, Bellman and Ford: O(n arcs); diverges on a cycle of negative cost.
@@ -72,8 +72,8 @@ bool solve_both(SquareMatrix<W> A, std::span<W> b, std::span<W> c) {
   return true;
 }
 
-// 1 / (1 - a), a the sum over all ways from a state back to it, beyond which no digit of a sum could be trusted: weights that add up to 1
-// but for their rounding count as 1.
+// The largest 1 / (1 - a), a the sum over all ways from a state back to it, at which digits of a sum can be trusted: weights that
+// add up to 1 up to rounding count as 1.
 constexpr double kLargestSum = 1e14;
 
 // 1 + a + a^2 + ...; false where it diverges.
@@ -115,8 +115,8 @@ bool eliminate(std::vector<typename S::Weight>& matrix, std::size_t n) {
   return true;
 }
 
-// Whether the sum of |weights| over all paths converges. The weight of all ways from a state back to it, unlike that to another, does not
-// depend on how the weights of a cycle are shared out among its arcs.
+// Whether the sum of |weights| over all paths converges. The weight of all ways from a state back to itself, unlike the weight of
+// ways to another state, does not depend on how the weight of a cycle is distributed over its arcs.
 template <class W>
 bool converges_absolutely(std::span<const InnerArc<W>> arcs, std::size_t n) {
   using std::abs;
@@ -208,7 +208,7 @@ inline bool sum_cycles(Tropical, std::span<const InnerArc<double>> arcs, std::sp
     for (const auto& arc : arcs) {
       const double cost = d[static_cast<std::size_t>(arc.source)] + arc.weight;
       double& best = d[static_cast<std::size_t>(arc.target)];
-      if (best - cost > 1e-13 * std::abs(cost)) {  // a gain of rounding alone would go on for ever
+      if (best - cost > 1e-13 * std::abs(cost)) {  // gains by rounding alone would never end
         best = cost;
         better = true;
       }

@@ -25,7 +25,7 @@ MachineOf<S> deterministic(const MachineOf<S>& given) {
   Array<std::int64_t> offsets(1, 0);
   Array<BasicArc<W>> arcs;
   Array<W> finals;
-  bool dead = false;  // some state has no future left, because weights cancelled
+  bool dead = false;  // some state reaches no end any more, because weights cancelled
   const State start[] = {machine.start()};
   subsets.enter(start);
   for (State q = 0; q < subsets.size(); ++q) {

@@ -44,10 +44,10 @@ bool same_without_cycles(const MachineOf<S>& both, State first_of_b, std::span<c
 // Orthonormal vectors that span what was seen so far.
 class Basis {
  public:
-  // Whether v, of norm one, points out of the span; then the span grows. What is below 1e-7 is taken for rounding.
+  // Whether v, of norm one, lies outside the span; then the span grows. Residuals below 1e-7 count as rounding.
   bool grows_with(std::span<const double> v) {
     std::vector<double> rest(v.begin(), v.end());
-    for (int twice = 0; twice < 2; ++twice)  // once leaves errors where much is taken away
+    for (int twice = 0; twice < 2; ++twice)  // one pass is inexact if it removes most of the vector
       for (const auto& q : vectors_) {
         double dot = 0;
         for (std::size_t i = 0; i < rest.size(); ++i) dot += q[i] * rest[i];

@@ -33,14 +33,14 @@ inline bool left_the_range() { return std::fetestexcept(kRangeFlags) != 0; }
 inline void clear_range_flags() { std::feclearexcept(kRangeFlags); }
 #endif
 
-// Apart from the flags' reader, so that no arithmetic is moved past it.
+// Separate from the reader of the flags, so that no arithmetic is moved past it.
 template <class Run>
 [[gnu::noinline]] void run_apart(Run& run) {
   run();
 }
 
-// Calls run(); whether no number overflowed, or lost digits by underflow, meanwhile. An error that run reports after that is dropped: the
-// numbers it saw may be wrong.
+// Calls run(); whether no number overflowed, or lost digits by underflow, meanwhile. If one did, an error of run is dropped: it may
+// be due to wrong numbers.
 template <class Run>
 bool in_range(Run&& run) {
   clear_range_flags();
@@ -65,10 +65,10 @@ inline double representable(const Scaled& number, const std::string& what) {
   return value;
 }
 
-// The machine with weights that are doubles. Where one is none, factors 2^p are moved along the arcs, which keeps the weight of every path:
-// arc s -> t of weight w gets w 2^(p(t) - p(s)), p(start) = 0, and a final weight f gets f 2^-p(s). Such p are solutions of difference
-// constraints (Bellman and Ford). Paths too light for a normal double may lose their weight; std::invalid_argument where others would.
-// `operation` names what was done, for the message. O(states + arcs) for each of a few rounds, mostly.
+// The machine with weights that are doubles. Where a weight is out of range, factors 2^p are moved along the arcs, which keeps the weight
+// of every path: arc s -> t of weight w gets w 2^(p(t) - p(s)), p(start) = 0, and a final weight f gets f 2^-p(s). Such p are solutions of
+// difference constraints (Bellman and Ford). Paths too light for a normal double may lose their weight; std::invalid_argument where others
+// would. `operation` names what was done, for the message. O(states + arcs) for each of a few rounds, mostly.
 Machine balanced(const BasicMachine<Scaled>& machine, const char* operation);
 
 // The same without such factors.

@@ -113,7 +113,7 @@ PathList n_best_paths(const Lattice& x, std::size_t n) {
     bool done;
   };
   std::vector<Step> steps{{-1, -1, 0.0, 0, false}};
-  using Waiting = std::pair<double, std::int64_t>;  // the weight of the best whole path through it; first come, first served among equals
+  using Waiting = std::pair<double, std::int64_t>;  // the weight of the best complete path through it; the first among equals
   const auto later = [](const Waiting& a, const Waiting& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; };
   std::priority_queue<Waiting, std::vector<Waiting>, decltype(later)> queue(later);
   const auto add = [&](Step step, double whole) {
@@ -151,7 +151,7 @@ PathList n_best_paths(const Lattice& x, std::size_t n) {
 
 namespace {
 
-// Sets stays[a] for the arcs a through which at least `least` of the total goes.
+// Sets stays[a] for the arcs a that carry at least the share `least` of the total.
 template <class W>
 void mark_heavy(const Lattice& x, double least, std::vector<char>& stays) {
   std::vector<W> forward, backward;

@@ -1,5 +1,5 @@
 #pragma once
-// Many acyclic weighted automata in flat arrays, over the reals: distributions over strings, as recognisers and translators give them.
+// Many acyclic weighted automata in flat arrays, over the reals: distributions over strings, as recognisers and translators produce them.
 //
 // In every lattice the states are in topological order, state 0 is the start, each state lies on an accepting path, and the arcs stand by
 // rising source. The empty lattice has no state. `build_lattices` brings machines of any order into this form.
@@ -46,7 +46,7 @@ struct LatticeArrays {
   static LatticeArrays joined(std::vector<LatticeArrays>& parts);  // one after another
 };
 
-// Contiguous shares of the lattices, of about equal numbers of arcs; no thread for less than 5,000 arcs.
+// Contiguous ranges of lattices with about equal numbers of arcs; at least 5,000 arcs for each thread.
 std::vector<std::size_t> shares(const Lattices& data, int threads);
 
 // Machines as they were given: any order of states and arcs, useless states, weights that are costs -log p where `costs` says so.

@@ -17,7 +17,7 @@ using Label = std::int32_t;
 constexpr Label kEpsilon = 0;   // the label of the empty string
 constexpr State kNoState = -1;  // the start of the machine that accepts nothing
 
-// Refuses a state that is added to n others where its number is not a State.
+// Throws if n, the number of the next state, does not fit in State.
 inline void check_room(std::size_t n) {
   if (n >= std::numeric_limits<State>::max()) throw std::length_error("the result has more than 2^31 - 1 states");
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The paths of a machine that read x and write y: A(x, y) = D(matching(A, x, y)). Only what the start reaches is made:
+// The paths of a machine that read x and write y: A(x, y) = D(matching(A, x, y)). Only states that the start reaches are built:
 // O(|x| |y| (states + arcs)) at most. `outputs` false: the paths that read x, whatever they write.
 
 #include <algorithm>

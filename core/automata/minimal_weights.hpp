@@ -1,13 +1,13 @@
 #pragma once
-// The minimal deterministic automaton of strings whose weights are known up to a factor for each class of strings.
+// The minimal deterministic automaton of strings whose weights are known up to a factor per class of strings.
 //
 // String z has the weight  weight(z) * omega[cls(z)],  the weight a number that is not zero, omega unknown: one cell for each class. For
 // every omega at once the automaton gives each string its weight: along the path of z the arcs' and the final state's numbers
 // multiply to weight(z), and exactly one of them names the class. A single class makes it the minimal weighted automaton of
 // the numbers alone, of any sign.
 //
-// Two states of the trie merge when their futures are the same up to a factor. So what all futures of a state share is pushed towards
-// the start: the first number of a state is 1, and where all its strings are of one class, the arc that leads there names it, and
+// Two states of the trie merge when their futures are the same up to a factor. So the common factor of all futures of a state is pushed
+// towards the start: the first number of a state is 1, and where all its strings are of one class, the arc that leads there names it, and
 // states merge across classes. For omega in general position no deterministic automaton is smaller.
 //
 // Linear time: states bottom-up, each looked up by its final weight and its arcs (label, target, class, weight). Numbers are compared
@@ -48,7 +48,7 @@ class WeightAutomaton {
   std::size_t size() const { return finals_.size(); }
   std::size_t n_arcs() const { return arcs_.size(); }
   std::uint32_t start() const { return start_; }
-  const ClassWeight& entry() const { return entry_; }  // what stands before all paths
+  const ClassWeight& entry() const { return entry_; }  // the factor of all paths
   const ClassWeight& final(std::uint32_t s) const { return finals_[s]; }
   std::span<const WeightArc> arcs(std::uint32_t s) const { return {arcs_.data() + offsets_[s], arcs_.data() + offsets_[s + 1]}; }
   std::size_t nbytes() const { return offsets_.size() * 8 + arcs_.size() * (4 + sizeof(WeightArc)) + finals_.size() * sizeof(ClassWeight); }
@@ -57,7 +57,7 @@ class WeightAutomaton {
     const std::int32_t* found = labels_.data() + offsets_[s];
     std::size_t left = offsets_[s + 1] - offsets_[s];
     if (left == 0) return nullptr;
-    while (left > 1) {  // no branch on what is found: it could not be foretold
+    while (left > 1) {  // no branch that depends on the data: it could not be predicted
       const std::size_t half = left / 2;
       found = found[half] <= label ? found + half : found;
       left -= half;
@@ -79,7 +79,7 @@ class WeightAutomaton {
  private:
   Array<std::size_t> offsets_;
   Array<WeightArc> arcs_;
-  Array<std::int32_t> labels_;  // of the arcs once more, side by side: what a search reads
+  Array<std::int32_t> labels_;  // a copy of the arcs, side by side, for searches
   Array<ClassWeight> finals_;
   std::uint32_t start_ = 0;
   ClassWeight entry_;
@@ -98,7 +98,7 @@ class WeightMinimizer {
 
   struct Merged {
     std::uint32_t state;
-    ClassWeight pushed;  // what goes to the arc that leads there
+    ClassWeight pushed;  // the factor that goes to the incoming arc
   };
 
   WeightMinimizer(const StringTrie& trie, std::span<const std::int32_t> cls, std::span<const double> weight)
@@ -149,7 +149,7 @@ class WeightMinimizer {
     return {look_up(final), pushed};
   }
 
-  // Takes from the state what all its futures share.
+  // Removes the common factor of all futures from the state.
   ClassWeight push(ClassWeight& final) {
     ClassWeight first = final;
     if (final.cls == kNotFinal) first = arcs_.empty() ? ClassWeight{} : ClassWeight{arcs_[0].cls, arcs_[0].weight};
@@ -188,7 +188,7 @@ class WeightMinimizer {
   std::span<const double> weight_;
   Array<std::uint32_t> ends_here_;  // by state of the trie, the string that ends there
   Array<Merged> merged_;
-  std::vector<WeightArc> arcs_;  // of the state at hand
+  std::vector<WeightArc> arcs_;  // of the current state
   TagIndex index_{"states"};
   WeightAutomaton out_;
 };

@@ -47,7 +47,7 @@ class Classes {
         throw std::invalid_argument("minimize needs a deterministic machine, and state " + std::to_string(trimmed_.original(s)) +
                                     " has two arcs with labels " + std::to_string(arc->input) + ":" + std::to_string(arc->output) +
                                     ": call determinize() first");
-    if (final_weight == S::zero() && begin == arcs_.end()) return;  // no future
+    if (final_weight == S::zero() && begin == arcs_.end()) return;  // reaches no end
 
     const W factor = final_weight != S::zero() ? final_weight : begin->weight;
     std::uint64_t hash = 0;
@@ -75,7 +75,7 @@ class Classes {
     arcs_.resize(static_cast<std::size_t>(offsets_.back()));
   }
 
-  // The last class is the start's: no other has strings as long. The numbers are turned round, and the start takes its factor.
+  // The last class is the start's: no other has strings as long. The numbers are reversed, and the start takes its factor.
   MachineOf<S> laid_out() const {
     const auto n = static_cast<State>(finals_.size());
     const State start = machine_.start();

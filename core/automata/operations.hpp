@@ -77,7 +77,7 @@ Machine reversal(const Machine& a) {
   return build_machine(0, arcs, finals);
 }
 
-// The same arcs with other weights, which arc_weight(source, arc) and final_weight(state, weight) return.
+// Replaces the weights by those that arc_weight(source, arc) and final_weight(state, weight) return.
 template <class W, class ArcWeight, class FinalWeight>
 BasicMachine<W> reweighted(const BasicMachine<W>& a, ArcWeight&& arc_weight, FinalWeight&& final_weight) {
   Array<BasicArc<W>> arcs(a.all_arcs().begin(), a.all_arcs().end());
@@ -98,7 +98,7 @@ Machine scaling(double g, const Machine& a) {
   return over_any_range<S>("scaling", balanced, scale, a);
 }
 
-// The same weights with other labels: use(arc) changes those of an arc.
+// Replaces the labels: use(arc) changes the labels of an arc.
 template <class Use>
 Machine relabelled(const Machine& a, Use&& use) {
   Assembly out(a.size(), a.n_arcs());
@@ -124,8 +124,7 @@ inline Machine output_projection(const Machine& a) {
   return relabelled(a, [](Arc& arc) { arc.input = arc.output; });
 }
 
-// The same strings under other numbers: label l of an input becomes inputs[l], that of an output outputs[l]; a side whose span is empty is
-// unchanged.
+// Renumbers the labels: an input label l becomes inputs[l], an output label l becomes outputs[l]; a side whose span is empty is unchanged.
 inline Machine recoded(const Machine& a, std::span<const Label> inputs, std::span<const Label> outputs) {
   return relabelled(a, [&](Arc& arc) {
     if (!inputs.empty()) arc.input = inputs[static_cast<std::size_t>(arc.input)];

@@ -3,9 +3,9 @@
 //
 // States that several arcs lead to are numbered from 1, the more arcs the earlier. A block is the start, or one of these in their order,
 // and all states that one path alone leads to from there, depth first. A state is written as its number of arcs and whether it is
-// final; its arcs as label and number of the target, 0 where that follows in the same block. Numbers and classes stand where a
-// block is left only, at arcs to numbered states and at the ends of strings, multiplied from the block's head: so those of the first
-// block are weights of strings as they are, of which many are equal, not quotients of such.
+// final; its arcs as label and number of the target, 0 if the target follows in the same block. Numbers and classes stand where a
+// block is left only, at arcs to numbered states and at the ends of strings, multiplied from the block's head. So numbers in the first
+// block are plain weights of strings, many of which are equal, not quotients of weights.
 
 #include <algorithm>
 #include <cstdint>
@@ -56,7 +56,7 @@ class Numbers {
 
 }  // namespace packed
 
-// What a path holds up to some point, and what the next part adds.
+// The content of a path up to some point, and how the next part extends it.
 inline ClassWeight joined(const ClassWeight& before, const ClassWeight& next) {
   if (before.cls != kElsewhere && next.cls != kElsewhere) throw std::invalid_argument("the automaton has a path that names two classes");
   return {before.cls == kElsewhere ? next.cls : before.cls, before.weight * next.weight};
@@ -108,7 +108,7 @@ struct WeightedStrings {
   std::vector<double> weight;
 };
 
-// What files say is not trusted: anything that does not fit throws std::invalid_argument, and so does another number of strings.
+// The content of files is not trusted: anything inconsistent throws std::invalid_argument, and so does another number of strings.
 class Unpacker {
  public:
   Unpacker(std::span<const std::uint8_t> states, std::span<const std::uint8_t> targets, std::span<const std::uint8_t> classes,
@@ -149,7 +149,7 @@ class Unpacker {
     return {static_cast<std::int32_t>(cls) - 1, weights_[next_weight_++]};
   }
 
-  // One state; the arcs to states that follow in the same block are added to those that wait.
+  // Reads one state; its arcs to states that follow in the same block are added to the waiting arcs.
   void read_state(std::vector<std::size_t>& waiting) {
     const std::uint64_t head = states_.take();
     if (head >> 1 > labels_.size() - next_label_) fail("has fewer labels than arcs");

@@ -4,12 +4,11 @@
 //   E[z] = sum over paths pi of weight(pi) * sum over the occurrences of z in pi of contiguous * decay^(symbols in its gaps)
 //
 // Strings z have min_n to n symbols; a gap between two of them is at most max_gap symbols long, all gaps at most max_total_gap. Arcs that
-// read the empty string are no symbols. What has been matched so far waits at each state as (prefix, gap now, gaps in all) with the sum of
-// the weights of all ways to it: equal prefixes are one, so paths are never listed. An occurrence that ends on an arc to t weighs what
-// waits before the arc, times the arc, times backward(t).
+// read the empty string are no symbols. At each state wait the partial matches (prefix, current gap, total gap), each with the sum of the
+// weights of all ways to it: equal prefixes are merged, so paths are never listed. An occurrence that ends on an arc to t weighs the sum
+// that waits before the arc, times the arc, times backward(t).
 // Cost: one step for every such triple and every arc that leaves its state.
-// What the occurrences through each arc are worth, for a price of each string, is the derivative of the sum of prices: the same steps
-// backwards.
+// The share of each arc in the sum of prices, given a price for each string, is a derivative: the same steps backwards.
 // Allauzen, Mohri, Roark: Generalized algorithms for constructing statistical language models (ACL 2003), section 3.1, without gaps.
 
 #include <algorithm>
@@ -29,7 +28,7 @@
 
 namespace treille {
 
-// What an occurrence that counts 1 adds to the value of a string that is expected c times: t(c) / c, t as in count_transform.hpp.
+// The contribution of an occurrence of count 1 to the value of a string that is expected c times: t(c) / c, t as in count_transform.hpp.
 template <class W>
 W per_count(Counts counts, const W& c) {
   if (counts == Counts::raw) return 1.0;
@@ -49,7 +48,7 @@ struct GramSpan {
 template <class W>
 class PrefixValues {
  public:
-  // With `keep`, what waits at each state stays there for `share`.
+  // With `keep`, partial matches stay at their states for `share`.
   void propagate(const Lattice& x, std::span<const std::int32_t> recode, const GramSpan& span, bool keep = false) {
     trie.clear();
     values.assign(1, W{});
@@ -90,7 +89,7 @@ class PrefixValues {
   void share(const Lattice& x, std::span<const std::int32_t> recode, const GramSpan& span, std::size_t width, std::size_t places,
              const std::vector<W>& prices, std::vector<W>& out) {
     const std::size_t columns = width * places;
-    std::vector<std::vector<W>> ahead(x.size());  // by state: what each waiting prefix is worth, by column
+    std::vector<std::vector<W>> ahead(x.size());  // by state: the worth of each waiting prefix, by column
     std::vector<W> gain(columns);
     for (std::size_t a = x.sources.size(), s = x.size(); s-- > 0;) {
       poll();
@@ -109,7 +108,7 @@ class PrefixValues {
         }
         const std::int32_t symbol = recode.empty() ? x.symbols[arc] : recode[static_cast<std::size_t>(x.symbols[arc])];
         if (symbol < 0) continue;
-        // What a prefix is worth that reads this arc as its next symbol, which the arc has a share of.
+        // The worth of a prefix that reads this arc as its next symbol; the arc gets a share of it.
         const auto read = [&](const Waiting& w) {
           const std::uint32_t node = trie.find_child(w.prefix, symbol);
           const int n = trie.length(node);
@@ -135,7 +134,7 @@ class PrefixValues {
     }
   }
 
-  // Whether an underflow has cost nothing: in a distribution, what follows a number multiplies it by 1 at most.
+  // Whether an underflow was harmless: in a distribution, a number is later multiplied by 1 at most.
   bool of_distribution(const GramSpan& span) const {
     return span.decay <= 1 && std::ranges::all_of(backward_, [](const W& sum) { return 0.5 < sum && sum < 2; }) &&
            std::ranges::all_of(values, [](const W& value) { return std::isfinite(value); });
@@ -208,7 +207,7 @@ class PrefixCounter {
     }
   }
 
-  // Adds to out[a * width + f] what the strings' occurrences through each arc are worth to each function. `price(trie, values, prices)`
+  // Adds to out[a * width + f] the worth to each function of the strings' occurrences through each arc. `price(trie, values, prices)`
   // sets the prices that PrefixValues::share takes, at first all 0; they, and the values, are doubles or scaled numbers.
   template <class Price>
   void share(const Lattice& x, std::span<const std::int32_t> recode, const GramSpan& span, std::size_t width, std::size_t places,

@@ -35,7 +35,7 @@ Array<typename S::Weight> distances_to_the_end(const Trimmed<S>& trimmed) {
       leaves.add(machine.final_weight(s));
       for (const auto& arc : machine.arcs(s)) {
         if (components.of(arc.target) == c)
-          arcs.push_back({inner[arc.target], inner[s], arc.weight});  // turned round: sums run against the arcs
+          arcs.push_back({inner[arc.target], inner[s], arc.weight});  // transposed: sums run against the arcs
         else
           leaves.add(S::times(arc.weight, d[arc.target]));
       }

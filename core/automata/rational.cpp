@@ -33,7 +33,7 @@ class Features {
   Propagator<Scaled> exact_;
 };
 
-// Features of one part of the data: strings by first occurrence, and in how many lattices each stands.
+// Features of one part of the data: strings by first occurrence, and the number of lattices with each.
 struct Found {
   InternedStrings trie;
   std::vector<std::uint32_t> nodes, ids;

@@ -5,8 +5,8 @@
 //
 // X and Y are acyclic and read no empty string (lattices.hpp, without_epsilon). Features are found by forward propagation: at each pair of
 // a state of X and a state of T waits each output string so far, interned, with the sum of the weights of all ways to it. Pairs from which
-// nothing is accepted are never entered; at pairs from which no more output can come, a string is worth what waits there times the sum of
-// the weights of all ways to the end, and goes no further. Paths are never listed.
+// nothing is accepted are never entered; at pairs from which no more output can come, a string's value is the sum that waits there times
+// the sum of the weights of all ways to the end, and it goes no further. Paths are never listed.
 // Cost: one step for every (pair, string that waits there) and every transition of the pair.
 // Allauzen, Mohri, Talwalkar: equations 1 and 2, Phi_X = projection on the output of X o T.
 
@@ -38,8 +38,8 @@ class RationalFeatures {
   RowsWithNorms transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
 
   // What each arc adds to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times the value of
-  // each way through X o T, shared equally among the symbols that it reads on arcs of T that write; and to `base` what is written without
-  // reading a symbol. The lattices may have arcs that read the empty string.
+  // each way through X o T, shared equally among the symbols that it reads on arcs of T that write; and to `base` the value of output that
+  // is written without reading a symbol. The lattices may have arcs that read the empty string.
   void contributions(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights,
                      std::size_t n_functions, int threads, double* out, double* base) const;
 
@@ -61,7 +61,7 @@ struct LabelledLattices {
 
 // K between all lattices of two batches, row by row. Cost and memory of a pair: at most |X| |U| |Y| cells.
 std::vector<double> rational_gram(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads);
-// K of each lattice of `left` with the one of `right` that has its number.
+// K of each lattice of `left` with the lattice of `right` of the same number.
 std::vector<double> rational_diagonal(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads);
 
 }  // namespace treille

@@ -10,8 +10,8 @@
 namespace treille {
 namespace {
 
-// D(X o U o Y): what waits at a state of X, a state of U and a state of Y, pushed forward. In (q, r, u) arcs of U lead to a later q, to a
-// later r, or, reading and writing nothing, to a later u in `order`.
+// D(X o U o Y): the sums of weights at triples of a state of X, of U and of Y, pushed forward. In (q, r, u) arcs of U lead to a later q, to
+// a later r, or, reading and writing nothing, to a later u in `order`.
 template <class W>
 W value_of(const Machine& U, std::span<const State> order, const Lattice& x, std::span<const std::int32_t> recode_x, const Lattice& y,
            std::span<const std::int32_t> recode_y, std::vector<W>& cells) {

@@ -1,6 +1,6 @@
 #pragma once
-// What rational.hpp computes for one lattice: strings that T writes, with their weights, by forward propagation; and which symbols they are
-// owed to, by the same steps backwards.
+// Computations of rational.hpp for one lattice: strings that T writes, with their weights, by forward propagation, and the shares of
+// symbols in them, by the same steps backwards.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ class Propagator {
  public:
   Propagator(const Machine& T, std::span<const State> order) : T_(T), order_(order) {}
 
-  // With `keep`, what waits at each pair stays there for `share`, by how many symbols have been read on arcs that write.
+  // With `keep`, strings and weights stay at their pairs for `share`, by the number of symbols read on arcs that write.
   void propagate(const Lattice& x, std::span<const std::int32_t> recode, bool keep = false) {
     keep_ = keep;
     trie_.clear();
@@ -55,11 +55,11 @@ class Propagator {
       }
   }
 
-  // After propagate with `keep`: adds to out[a * n + f], for each arc a of x, what the ways that read its symbol and write are worth: their
+  // After propagate with `keep`: adds to out[a * n + f], for each arc a of x, the worth of the ways that read its symbol and write: their
   // weight times prices[string * n + f], shared equally among such symbols of the way; to base[f] where there are none.
   void share(std::size_t n, const std::vector<W>& prices, std::vector<W>& out, std::vector<W>& base) {
     if (found_.empty()) return;
-    std::vector<std::vector<W>> ahead(waiting_.size());  // by pair: what each string that waits there is worth
+    std::vector<std::vector<W>> ahead(waiting_.size());  // by pair: the worth of each string that waits there
     std::vector<W> gain(n);
     for (std::size_t q = x_.size(); q-- > 0;) {
       poll();
@@ -99,7 +99,7 @@ class Propagator {
 
   const InternedStrings& strings() const { return trie_; }
 
-  // Whether an underflow has cost nothing that counts: no number is multiplied by more than 2^20 after it.
+  // Whether an underflow was harmless: no number is multiplied by more than 2^20 after it.
   bool only_loses_the_lightest() const {
     const auto small = [](double weight) { return 0 <= weight && weight <= 0x1p20; };
     const auto few = [&](const Arc& arc) { return small(arc.weight); };

@@ -1,5 +1,5 @@
 #pragma once
-// The arcs of a transducer by what they read.
+// The arcs of a transducer by input label.
 
 #include <algorithm>
 #include <cstddef>

@@ -59,7 +59,7 @@ MachineOf<S> without_epsilon_cycles(const Trimmed<S>& trimmed, const Components&
     for (const auto& arc : split ? std::span<const BasicArc<W>>(entries[s]) : machine.arcs(s)) out.arc(arc);
     out.end_state(split ? S::zero() : machine.final_weight(s));
   }
-  for (const State s : components.order()) {  // that of the copies
+  for (const State s : components.order()) {  // the order of the copies
     poll();
     if (copy[s] == kNoState) continue;
     for (const auto& arc : machine.arcs(s))

@@ -11,8 +11,8 @@
 
 namespace treille {
 
-// A sum of weights that knows when it has cancelled: over the reals, what is left of terms of total size z is noise of rounding when it is
-// below 2^-50 z, as in 0.1 + 0.2 - 0.3, and counts as zero. The other semirings have nothing that cancels.
+// A sum of weights that knows when it has cancelled: over the reals, a sum of terms of total size z is rounding noise if it is below 2^-50
+// z, as in 0.1 + 0.2 - 0.3, and counts as zero. In the other semirings nothing cancels.
 template <class S>
 class TermSum {
  public:
@@ -29,7 +29,7 @@ class TermSum {
       if (abs(value_) < 0x1p-50 * size_) return 0;
     return value_;
   }
-  Weight size() const { return size_; }  // of the terms together, over the reals
+  Weight size() const { return size_; }  // total size of the terms, over the reals
 
  private:
   Weight value_ = S::zero(), size_ = 0;

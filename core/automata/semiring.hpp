@@ -21,7 +21,7 @@ struct Field {
   static W divide(W a, W b) { return a / b; }
 };
 using Real = Field<double>;
-using ScaledReal = Field<Scaled>;  // for what doubles cannot hold on the way to a result that they can (in_range.hpp)
+using ScaledReal = Field<Scaled>;  // for intermediate numbers that doubles cannot hold (in_range.hpp)
 
 template <class S>
 constexpr bool kIsReal = std::is_same_v<S, Real> || std::is_same_v<S, ScaledReal>;

@@ -68,7 +68,7 @@ class StringTrie {
   std::uint32_t first_child(std::uint32_t state) const { return states_[state].first; }
   std::uint32_t end_of_children(std::uint32_t state) const { return states_[state].first + states_[state].children; }
 
-  // kNone where no string goes on that way.
+  // kNone if no string continues with this label.
   std::uint32_t child(std::uint32_t state, std::int32_t symbol) const {
     const std::uint32_t first = first_child(state);
     if (bytes_.empty()) {
@@ -80,7 +80,7 @@ class StringTrie {
     return found != nullptr ? static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(found) - bytes_.data()) : kNone;
   }
 
-  // Asks for what a search among the children will read.
+  // Prefetches the memory that a search among the children will read.
   void prefetch_children(std::uint32_t state) const {
     const std::uint32_t first = first_child(state);
     request(bytes_.empty() ? static_cast<const void*>(labels_.data() + first) : bytes_.data() + first);

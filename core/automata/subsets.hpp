@@ -1,5 +1,5 @@
 #pragma once
-// The subset construction on a machine without cycles, over any of the semirings: what determinisation and the test of equivalence share.
+// The subset construction on a machine without cycles, over any of the semirings: shared by determinisation and the test of equivalence.
 // After a string x the machine is in each state with the sum of the weights of x's paths there. A subset is that list up to a common
 // factor, the first of its weights: (state, residual), sorted by state, the first residual one, the others of any sign. States whose
 // weight is zero (rounding.hpp) are left out. A subset of one state is known by its state, others by a hash of states and cells
@@ -71,7 +71,7 @@ class Subsets {
   }
   const PairCodes& codes() const { return codes_; }
 
-  // The number of the subset in which each of these states, in increasing order, has weight one.
+  // The number of the subset in which each of these states, given in increasing order, has weight one.
   State enter(std::span<const State> states) {
     for (const State s : states) items_.push_back({s, S::one()});
     return number();
@@ -112,7 +112,7 @@ class Subsets {
     if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
   }
 
-  // The number of the subset that stands at the end of the items; they are taken away again where it is known.
+  // The number of the subset at the end of the items; its items are removed again if it is known.
   State number() {
     const auto first = static_cast<std::size_t>(offsets_.back());
     const std::span<const Item> added = std::span<const Item>(items_).subspan(first);

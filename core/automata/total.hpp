@@ -17,7 +17,7 @@ namespace treille {
 template <class W>
 struct BasicTotal {
   W weight;
-  std::vector<State> cycle;  // where the sum diverges, a cycle of the component that is to blame; else empty
+  std::vector<State> cycle;  // if the sum diverges, a cycle of the component that causes it; else empty
 };
 using Total = BasicTotal<double>;
 
@@ -25,7 +25,7 @@ template <class S>
 BasicTotal<typename S::Weight> sum_over_paths(const MachineOf<S>& machine) {
   using W = typename S::Weight;
   const auto& graph = shape(machine);
-  const Array<std::uint8_t> useful = useful_states<S>(machine);  // what no accepting path meets may diverge as it likes
+  const Array<std::uint8_t> useful = useful_states<S>(machine);  // sums that no accepting path uses may diverge
   const Components components(graph);
   Array<W> d(useful.size(), S::zero());
   const auto at = [&](State s) -> W& { return d[static_cast<std::size_t>(s)]; };
@@ -36,7 +36,7 @@ BasicTotal<typename S::Weight> sum_over_paths(const MachineOf<S>& machine) {
   std::vector<W> sums;
   for (State c = 0; c < components.size(); ++c) {
     const auto states = components.states(c);
-    if (useful[static_cast<std::size_t>(states[0])] == 0) continue;  // all of a component are useful, or none
+    if (useful[static_cast<std::size_t>(states[0])] == 0) continue;  // the states of a component are all useful, or none is
     if (components.is_cyclic(graph, c)) {
       arcs.clear();
       sums.clear();

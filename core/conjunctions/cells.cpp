@@ -92,7 +92,7 @@ class ConjunctionCells::Ways {
       : twins_(twins), width_(static_cast<std::size_t>(degree) + 1), of_(width_ * width_, 0.0) {
     of_[0] = 1;
   }
-  // Patterns come depth first: of_ holds the coefficients of each part of the path.
+  // Patterns come depth first: of_ holds the coefficients of each prefix of the path.
   void add(const Pattern& p, double* members) {
     const double* before = of_.data() + (static_cast<std::size_t>(p.level) - 1) * width_;
     double* own = of_.data() + static_cast<std::size_t>(p.level) * width_;
@@ -126,7 +126,7 @@ void ConjunctionCells::mine_parts(const Database& database, Make&& make) const {
   });
 }
 
-// Each thread its own cells. The first pattern of a cell will write it: it counts in the lengths of its rows.
+// Each thread finds its own cells. A cell is written where its first pattern is met, which counts in the lengths of its rows.
 std::vector<ConjunctionCells::Part> ConjunctionCells::find_cells() {
   const std::size_t width = static_cast<std::size_t>(degree_), n = all_.rows.size();
   struct Finder : PatternVisitor<false> {
@@ -188,7 +188,7 @@ void ConjunctionCells::join_cells(std::vector<Part>& parts) {
   n_patterns_ = static_cast<std::size_t>(std::accumulate(alone_.begin(), alone_.end(), shared));
 }
 
-// The rows, first with places for cells that two threads found, then without. False where a row does not hold what its cells say.
+// The rows, first with places for cells that two threads found, then without. False if a row does not have as many patterns as its cells.
 bool ConjunctionCells::write_rows(std::vector<Part>& parts) {
   const std::size_t n = all_.rows.size(), width = static_cast<std::size_t>(degree_);
   Buffer<std::int64_t> places(n + 1), indptr(n + 1);

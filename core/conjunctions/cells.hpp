@@ -5,13 +5,13 @@
 //
 // Patterns that occur in the same rows have proportional columns, and one column can stand for all of them: a cell
 // (features/column_classes.hpp says why that is exact). A row holds a cell or does not; the value of cell s is the square root of the
-// sum of c_|P| over its patterns. What occurs in one row only is one cell for each row. Rows are written by cell, straight from the
-// projections: rows by pattern, several times as long, are never made, nor are the patterns listed before `patterns` is called.
+// sum of c_|P| over its patterns. The patterns that occur in one row only form one cell for each row. Rows are written by cell, straight
+// from the projections: rows by pattern, several times as long, are never made, nor are the patterns listed before `patterns` is called.
 //
 // Items that occur in the same rows, such as a rare word and its affixes, are twins: only the first of them is mined, and stands for all.
 // A pattern of j such items stands for as many patterns of k items as there are ways to choose k of their twins, one at least of each.
 //
-// Which patterns occur in the same rows is decided by sums of 64-bit hashes. The rows are then checked: each must hold as many patterns
+// Sums of 64-bit hashes decide which patterns occur in the same rows. The rows are then checked: each must hold as many patterns
 // as its cells have. Where that fails the hashes are drawn again.
 
 #include <bit>
@@ -55,7 +55,7 @@ class ConjunctionCells {
     };
     Array<Cell> cells;
     Array<double> members;       // for each cell the number of its patterns of 1, 2, ... items
-    Array<std::uint64_t> slots;  // half of a key, and the number of its cell: what else has equal halves, the check of the rows finds
+    Array<std::uint64_t> slots;  // half of a key, and the number of its cell: the check of the rows finds keys with equal halves
     int degree = 0;
 
     explicit Table(int degree) : slots(1 << 12, kEmpty), degree(degree) {}
@@ -72,7 +72,7 @@ class ConjunctionCells {
     static std::uint64_t slot_of(std::uint64_t key, std::size_t cell) { return key << 32 | cell; }
     std::size_t find(std::uint64_t key) const;
   };
-  // What one thread finds.
+  // The cells of one thread.
   struct Part {
     Table table;
     Array<double> alone;
@@ -80,7 +80,7 @@ class ConjunctionCells {
     Array<std::uint32_t> marks;         // of each pattern in several rows: 1 + the cell that it is the first of, or 0
     std::size_t next = 0;
   };
-  // Rows, who holds each item, and the roots of each thread: those of thread p are [cuts[p], cuts[p + 1]).
+  // The rows, the rows of each item, and the roots of each thread: thread p has the roots [cuts[p], cuts[p + 1]).
   struct Database {
     ItemRows rows;
     ItemIndex index;
@@ -100,7 +100,7 @@ class ConjunctionCells {
   int degree_, threads_;
   std::size_t min_support_, n_patterns_ = 0;
   std::uint64_t salt_ = 0;
-  std::vector<std::uint32_t> twins_;  // of each item, itself included; 0 where it is not the first
+  std::vector<std::uint32_t> twins_;  // number of twins of each item, including itself; 0 if it is not the first
   RecodedItems first_items_;          // the rows without other twins
   Database first_;
   Table table_;

@@ -34,7 +34,7 @@ struct SupportCounter : PatternVisitor<false> {
   }
 };
 
-// How often all patterns that begin with an item occur, frequent or not: those of at most `degree` items. One number for each item.
+// For each item, the number of occurrences of all patterns that begin with it, frequent or not, of at most `degree` items.
 std::vector<double> root_work(const ItemRows& rows, int degree) {
   std::size_t longest = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) longest = std::max(longest, rows.row(i).size());
@@ -194,7 +194,7 @@ Buffer<double> ConjunctionFeatures::level_counts(const ItemRows& rows, std::size
 std::vector<Item> ConjunctionFeatures::items_of(std::size_t id) const {
   if (constant_ && id == 0) return {};
   std::size_t node = id - (constant_ ? 1 : 0);
-  if (!ids_.empty()) {  // ids rise with nodes, but for those that are no features
+  if (!ids_.empty()) {  // ids rise with nodes; some nodes are no features
     std::size_t low = 0, high = ids_.size();
     while (low < high) {
       const std::size_t middle = (low + high) / 2;

@@ -51,7 +51,7 @@ struct RecodedItems {
   }
 };
 
-// A set of items as bits: to ask whether a row holds an item.
+// A set of items as bits, to test whether a row holds an item.
 class ItemSet {
  public:
   explicit ItemSet(std::size_t n_items) : words_(n_items / 64 + 1, 0) {}

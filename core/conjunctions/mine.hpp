@@ -3,8 +3,8 @@
 // at least `min_support` rows (Pei et al., 2004; Wu, Yang, Lee, "An approximate approach for training polynomial kernel SVMs in linear
 // time", ACL 2007, section 3).
 //
-// The projection of the rows on a pattern is the list of rows that hold it: what may follow in a row are its items above the last one of
-// the pattern. Since rare items come first, projections are short, and what may follow is frequent.
+// The projection of the rows on a pattern is the list of rows that hold it: in a row, the items above the last one of the pattern may
+// follow. Since rare items come first, projections are short, and items that may follow are frequent.
 // Cost: one step for each pattern in each row that holds it, at degree 2 |x| (|x| + 1) / 2 a row.
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace treille {
 
-// For each item the rows that hold it.
+// The rows that hold each item.
 class ItemIndex {
  public:
   explicit ItemIndex(const ItemRows& rows) : begin_(rows.n_items + 1, 0), rows_(rows.items.size()) {
@@ -47,7 +47,7 @@ struct Pattern {
   std::uint64_t key;
 };
 
-// What a visitor of patterns may leave out. Items of one level rise or fall; those of a row are visited falling.
+// The optional methods of a visitor of patterns, empty. Items of one level rise or fall; the items of a row are visited falling.
 template <bool Rising>
 struct PatternVisitor {
   static constexpr bool rising = Rising;
@@ -93,7 +93,7 @@ class Miner {
     std::vector<std::size_t> begin;
   };
 
-  // Of a row: sums of hashes tell sets of rows apart. The last steps of SplitMix (solve/random.hpp).
+  // The hash of a row: sums of hashes distinguish sets of rows. The last steps of SplitMix (solve/random.hpp).
   std::uint64_t hash(std::uint64_t row) const {
     std::uint64_t z = (row + 1 + (salt_ << 32)) * 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;

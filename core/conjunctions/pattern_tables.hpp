@@ -1,9 +1,9 @@
 #pragma once
-// Which patterns a row holds, and a number for each: hash tables for prediction.
+// Hash tables for prediction: they find the patterns that a row holds, and a number for each.
 //
-// Below an item, and below each pattern that others continue, a hash table of what may follow. Its buckets are cache lines of eight items
-// and their numbers, about three quarters full: one line for nearly every pair of items, requested while the pairs of the item before are
-// looked up, and no branch that depends on what is found.
+// Below an item, and below each pattern that others continue, there is a hash table of the items that may follow. Its buckets are cache
+// lines of eight items and their numbers, about three quarters full: one line for nearly every pair of items, requested while the pairs of
+// the item before are looked up, and no branch that depends on the result.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ namespace treille {
 
 class PatternTables {
  public:
-  static constexpr std::size_t kSlots = 8, kFilled = 6;  // of a bucket: all of them, and those in use on average, at most
+  static constexpr std::size_t kSlots = 8, kFilled = 6;  // slots of a bucket, and the most in use on average
 
   struct Bucket {
     std::array<Item, kSlots> items;
@@ -37,7 +37,7 @@ class PatternTables {
   struct Hit {
     std::uint32_t number, level;
   };
-  // What a thread needs to look rows up.
+  // The work space of a thread that looks rows up.
   struct Scratch {
     std::vector<Hit> hits;  // the first n_hits count
     std::size_t n_hits = 0;
@@ -47,7 +47,7 @@ class PatternTables {
   };
 
   PatternTables() = default;
-  // Nodes as in PatternTrees, at most `degree` levels; each has a number; those with 0 are not found, though what is below them is.
+  // Nodes as in PatternTrees, at most `degree` levels; each has a number; nodes of number 0 are not found, though nodes below them are.
   // Items from `first_late` on are those that rows are continued with: unless patterns are deep, they have tables of their own.
   PatternTables(std::span<const std::uint8_t> levels, std::span<const Item> items, std::span<const std::uint32_t> numbers,
                 std::size_t n_items, std::size_t degree, Item first_late = kNoItem);
@@ -82,13 +82,13 @@ class PatternTables {
     for (const Item item : row.subspan(r + 1)) request(&buckets_[place(table, hash(item))]);
   }
 
-  // Leaves in scratch.open where the single items of a row may be continued: all there is to know where no pattern is deep.
+  // Leaves in scratch.open where the single items of a row may be continued, which suffices if no pattern is deep.
   void open(std::span<const Item> row, Scratch& scratch) const {
     scratch.open.clear();
     for (const Item item : row)
       if (roots_[item].late.size != 0) scratch.open.push_back({roots_[item].late, 1});
   }
-  // Requests what find_late will read after `open`, about.
+  // Prefetches most of the memory that find_late will read after `open`.
   void request_late(std::span<const Item> row) const {
     for (const Item item : row) {
       const Table table = roots_[item].late;
@@ -96,7 +96,7 @@ class PatternTables {
     }
   }
 
-  // The patterns that begin with one that scratch.open was left with, which stays, and go on with some of `more`, items above its own.
+  // The patterns that begin with one of those in scratch.open, which stays, and continue with some of `more`, items above its items.
   template <class Wanted>
   TREILLE_INLINE void find_below(std::span<const Item> more, Scratch& scratch, Wanted&& wanted) const {
     const std::size_t n_open = scratch.open.size();
@@ -244,8 +244,8 @@ class PatternTables {
   Array<Table> below_;  // for each slot the table below it; empty where no pattern has more than two items
 };
 
-// use(row, place, next row, next place) for every item of the rows [first, last), the same items together in each block of rows: what is
-// read for an item stays in the cache for the next row. The items of a row come in their order.
+// use(row, place, next row, next place) for every item of the rows [first, last), the same items together in each block of rows: the data
+// of an item stays in the cache for the next row. The items of a row come in their order.
 template <class Use>
 void by_item(const ItemRows& rows, std::size_t first, std::size_t last, Use&& use) {
   constexpr std::size_t block = std::size_t{1} << 14;

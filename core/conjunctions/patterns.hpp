@@ -5,7 +5,7 @@
 // of the paper (section 3.1). Pattern k is the path to node k. A row is matched in one of two ways, root by root:
 // - a scan of the array, which leaves out what is below an item that the row lacks (the paper says "could be found", which must read
 //   "could not be found"), and ends at an item above the row's largest;
-// - where the array is long, a look at each pair of the root and a later item of the row in a hash table, and a scan below what is found.
+// - where the array is long, a lookup of each pair of the root and a later item of the row in a hash table, and a scan below each hit.
 // Either way the patterns found rise.
 
 #include <bit>
@@ -45,7 +45,7 @@ inline bool are_trees(std::span<const std::uint8_t> levels, std::span<const Item
 
 class Patterns {
  public:
-  // A root with more nodes below it than this is looked up, not scanned. A scan reads about 1 ns a node; a look takes about 5 ns, for
+  // A root with more nodes below it than this is looked up, not scanned. A scan reads about 1 ns a node; a lookup takes about 5 ns, for
   // some 20 later items of a row: benchmarks/papers/polynomial.py, Table 3.
   static constexpr std::size_t kLongArray = 128;
 
@@ -57,7 +57,7 @@ class Patterns {
     if (items_.size() >= std::numeric_limits<std::uint32_t>::max()) throw std::length_error("more than 2^32 conjunctions");
     for (std::size_t k = 0; k < items_.size(); ++k)
       if (levels_[k] == 1) roots_[items_[k] + 1] = k + 1;
-    // roots_[z + 1] held the node after root z; now where the array of z ends.
+    // roots_[z + 1] held the node after root z; now it holds the end of the array of z.
     std::size_t end = items_.size();
     for (std::size_t z = n_items; z-- > 0;) {
       const std::size_t after = roots_[z + 1];
@@ -116,7 +116,7 @@ class Patterns {
 
   struct Place {
     std::size_t slot;
-    std::uint32_t mark;  // what a slot with this item has above the number
+    std::uint32_t mark;  // the bits of a slot with this item above the number
   };
   static Place place(const Table& table, Item item) {
     const std::uint32_t hash = item * 0x9e3779b1u;
@@ -171,7 +171,7 @@ class Patterns {
     }
   }
 
-  // Requests what the next root of a row reads.
+  // Prefetches the memory that the next root of a row reads.
   void request_root(std::span<const Item> row, std::size_t r) const {
     const Item root = row[r];
     const Table& table = tables_[root];

@@ -30,7 +30,7 @@ WeightLists::WeightLists(const CodedRowsView<std::uint32_t>& rows, std::span<con
         used_coefficients.push_back({static_cast<std::uint32_t>(k), value});
     first[i + 1] = used_coefficients.size();
   }
-  // The rows of each cell, of those with coefficients.
+  // The rows of each cell, as far as they have coefficients.
   Array<std::int64_t> begin(n_cells + 1, 0);
   for (std::size_t i = 0; i < n; ++i)
     if (first[i] < first[i + 1])
@@ -100,7 +100,7 @@ bool are_lists(std::span<const std::uint32_t> lists, std::span<const std::uint32
 }
 
 #if defined(__x86_64__)
-// Where each of eight numbers is among those that a byte says are there; below 0: it is not.
+// For each byte, the rank of each bit among the bits that are set; below 0: the bit is not set.
 constexpr auto kPlaces = [] {
   std::array<std::array<std::int8_t, 8>, 256> places{};
   for (unsigned mask = 0; mask < 256; ++mask)
@@ -109,7 +109,7 @@ constexpr auto kPlaces = [] {
   return places;
 }();
 
-// 8 N functions: no branch depends on which of them have weight.
+// For 8 N functions, without a branch that depends on which of them have weight.
 template <int N>
 TREILLE_AVX2 void sum_lists(const std::uint32_t* words, std::span<const PatternTables::Hit> hits, const float* c, float* sums) {
   __m256 total[N];

@@ -33,7 +33,7 @@ struct WeightLists {
 
 class ConjunctionScorer {
  public:
-  // What a thread needs to compute scores.
+  // The work space of a thread that computes scores.
   struct Scratch {
     PatternTables::Scratch row, more;
     std::vector<Item> known;  // items whose sums of pairs with those of the row are in `sums`, K each
@@ -42,8 +42,8 @@ class ConjunctionScorer {
   };
 
   ConjunctionScorer() = default;
-  // Nodes as in PatternTrees; `lists`: for each where its weights are in `words`, as in WeightLists. `c`: c_1 .. c_degree.
-  // Throws std::invalid_argument where they are not. `words` must outlive the scorer. Items from `first_late` on are for add_more.
+  // Nodes as in PatternTrees; `lists`: for each node, the place of its weights in `words`, as in WeightLists. `c`: c_1 .. c_degree. Throws
+  // std::invalid_argument if they are inconsistent. `words` must outlive the scorer. Items from `first_late` on are for add_more.
   ConjunctionScorer(std::span<const std::uint8_t> levels, std::span<const Item> items, std::span<const std::uint32_t> lists,
                     std::span<const std::uint32_t> words, std::size_t n_items, std::size_t n_functions, std::span<const double> c,
                     Item first_late);
@@ -54,19 +54,19 @@ class ConjunctionScorer {
 
   bool deep() const { return tables_.deep(); }
 
-  // Adds the scores of all patterns in a row to `scores`, and keeps in `scratch` what add_more needs.
+  // Adds the scores of all patterns in a row to `scores`, and keeps in `scratch` the data for add_more.
   void add(std::span<const Item> row, Scratch& scratch, float* scores) const;
 
   // The same for many rows at once, K scores each, in less time; nothing is kept.
   void add_rows(const ItemRows& rows, float* scores) const;
 
-  // What add keeps, without its scores, where no pattern is deep.
+  // Keeps the data that `add` keeps, without computing scores, if no pattern is deep.
   void open(std::span<const Item> row, Scratch& scratch) const;
 
-  // Adds the scores of the patterns that hold some of `more`, late items, and of the row that `scratch` was left with.
+  // Adds the scores of the patterns that hold some of `more`, late items, and otherwise items of the row that `scratch` belongs to.
   void add_more(std::span<const Item> more, Scratch& scratch, float* scores) const;
 
-  // Computes what add_more needs of these late items, all at once, which takes less time. Only where no pattern is deep.
+  // Computes the data of these late items for add_more, all at once, which takes less time. Only if no pattern is deep.
   void prepare(std::span<const Item> late, Scratch& scratch) const;
   void request_late(std::span<const Item> row) const { tables_.request_late(row); }
 

@@ -12,7 +12,7 @@ namespace treille {
 
 class AnyRows {
  public:
-  using Weights = std::any;  // the weights of the rows' own type
+  using Weights = std::any;  // weights of the type that belongs to the rows
 
   virtual ~AnyRows() = default;
   virtual std::size_t size() const = 0;

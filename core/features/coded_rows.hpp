@@ -95,7 +95,7 @@ struct CodedEntries {
   int code_bits = 0;
   Buffer<double> codebook;
 
-  // use(view) with the entries' own type of words.
+  // use(view) with the word type of the entries.
   template <class Use>
   decltype(auto) visit(std::span<const double> scale, std::size_t n_features, std::size_t n_shared, Use&& use) const {
     return std::visit(
@@ -119,10 +119,10 @@ auto with_word_type(std::size_t n_ids, int code_bits, Use&& use) {
   return use(std::uint64_t{});
 }
 
-// What fitted features make of examples.
+// The rows of examples over fitted features.
 struct RowsWithNorms {
   CodedEntries entries;
-  std::vector<double> sq_norms;  // of the whole vectors, including features that have no id
+  std::vector<double> sq_norms;  // squared norms of the whole vectors, including features that have no id
 };
 
 // Ranges of ids of about equal numbers of entries, one for each thread, by a sample: [cuts[p], cuts[p + 1]). Threads that sum over

@@ -5,9 +5,9 @@
 // e_c = sum_z v(z) / |c| e_z are orthonormal, and row i is  sum_c x(i, c) |c| e_c:  as many entries as it has classes, the same inner
 // products, and W'(z) = v(z) / |c| omega(c). All singletons of a row, features that occur nowhere else, are one class.
 //
-// Three passes over the entries: a hash of every column, divided by its first number; a look at every entry that its class says the
-// truth, so that no collision of hashes can merge what differs; and the rows by class. Numbers are equal when their quotients are
-// equal as doubles, which quotients of counts are whenever they are equal at all.
+// Three passes over the entries: a hash of every column, divided by its first number; a check of every entry against its class, so that no
+// collision of hashes can merge different columns; and the rows by class. Numbers are equal when their quotients are equal as doubles,
+// which quotients of counts are whenever they are equal at all.
 
 #include <algorithm>
 #include <atomic>
@@ -31,7 +31,7 @@ struct FeatureClasses {
   Array<double> value;        // v(z), positive for the first of a class; 0 where no row holds z
   Array<double> square;       // |c|^2
   std::size_t n_shared = 0;   // classes of features that the rows share
-  std::size_t n_classes = 0;  // with those of singletons
+  std::size_t n_classes = 0;  // including the classes of singletons
 };
 
 template <class Word>
@@ -54,7 +54,7 @@ class ClassFinder {
 
   // The rows by class. The singletons of a row come last.
   CodedEntries merged_rows(const FeatureClasses& classes) const {
-    Array<double> factor(classes.n_shared);  // by which the first number of a class speaks for all of it
+    Array<double> factor(classes.n_shared);  // factor of the first number of a class
     for (std::size_t c = 0; c < classes.n_shared; ++c) factor[c] = std::sqrt(classes.square[c]) / classes.value[leader_[c]];
     auto parts = fill_parts(cuts_, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
       for (std::size_t i = first; i < last; ++i) {
@@ -106,7 +106,7 @@ class ClassFinder {
     });
   }
 
-  // Classes by hash and number of holders, numbered by their first feature.
+  // Classes by hash and number of rows, numbered by their first feature.
   void group() {
     out_.of.assign(data_.n_features, 0);
     TagIndex index("classes of features");
@@ -125,8 +125,8 @@ class ClassFinder {
     for (std::size_t c = 0; c < leader_.size(); ++c) mark_[leader_[c]] |= members[c] == 1 ? kAlone | kLeads : kLeads;
   }
 
-  // Every entry must stand in a row that holds its class's first feature, too, at the same quotient. As many holders each, so the rows
-  // of both are the same.
+  // Every entry must be in a row that also has the first feature of its class, at the same quotient. As both have equally many rows, these
+  // are the same.
   void verify() {
     std::vector<std::vector<std::uint32_t>> wrong(static_cast<std::size_t>(threads_));
     run_parts(threads_, [&](int p) {
@@ -168,7 +168,7 @@ class ClassFinder {
   }
 
   void measure() {
-    out_.value.assign(data_.n_features, 0.0);  // and so it stays for those that no row holds
+    out_.value.assign(data_.n_features, 0.0);  // kept for columns that no row has
     auto first = [&](std::size_t z) { return columns_[z].first == kNone ? 0.0 : data_.codebook[columns_[z].first]; };
     for (std::size_t z = 0; z < data_.n_shared; ++z) out_.value[z] = std::copysign(1.0, first(leader_[out_.of[z]])) * first(z);
     for (std::size_t i = 0; i < split_.size(); ++i)
@@ -196,7 +196,7 @@ class ClassFinder {
   std::vector<const Word*> split_;  // where the singletons of row i begin
   Array<Column> columns_;
   Array<std::uint32_t> leader_;  // the first feature of each shared class
-  Array<std::uint32_t> mark_;    // by shared feature: its class, and whether it is the first or the only one there
+  Array<std::uint32_t> mark_;    // by shared feature: its class, and whether it is the first or only feature of it
   FeatureClasses out_;
 };
 

@@ -69,7 +69,7 @@ void CellMap::read(std::span<const double> cells, std::size_t n_functions, int t
       double* const out = weights + z * n_functions;
       std::fill_n(out, n_functions, 0.0);
       coordinates(z, [&](std::size_t cell, double factor) {
-        if (factor == 0) return;  // a feature of no row may name no cell
+        if (factor == 0) return;  // features that occur in no row have no cell
         for (std::size_t k = 0; k < n_functions; ++k) out[k] += factor * cells[cell * n_functions + k];
       });
     }

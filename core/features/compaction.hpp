@@ -49,13 +49,13 @@ class CellMap {
 };
 
 struct CompactRows {
-  std::optional<CodedEntries> entries;  // nothing: the entries given are kept
+  std::optional<CodedEntries> entries;  // empty: the entries given are kept
   std::size_t n_shared = 0;             // cells from here on occur in at most one row
-  std::size_t n_entries = 0;            // of shared cells: what a solver reads in one pass
+  std::size_t n_entries = 0;            // entries of shared cells, which a solver reads in one pass
   CellMap cells;
 };
 
-// Any coded rows, ids in any order. What rows.n_shared says is ignored.
+// Any coded rows, ids in any order. rows.n_shared is ignored.
 template <class Word>
 CompactRows compact(const CodedRowsView<Word>& rows, const std::optional<Families>& families, bool merge, int threads);
 

@@ -18,7 +18,7 @@
 
 namespace treille {
 
-// Kinds: what the parts' sparse rows may be, each a FeatureRows with write_weights.
+// Kinds: the possible types of the parts' sparse rows, each a FeatureRows with write_weights.
 template <FeatureRows... Kinds>
 class ConcatenatedRows {
  public:

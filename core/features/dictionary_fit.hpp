@@ -1,5 +1,5 @@
 #pragma once
-// What fitting any features of sequences shares: shares of the work, dictionaries merged in order, ids by frequency.
+// Shared by all features of sequences: fitting in contiguous ranges, dictionaries merged in order, ids by frequency.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace treille {
 
-// Contiguous shares of the sequences, of about equal length; no thread for less than 20,000 symbols.
+// Contiguous ranges of sequences, of about equal length; at least 20,000 symbols for each thread.
 inline std::vector<std::size_t> shares(const Sequences& data, int threads) {
   const std::int64_t useful = 1 + (data.offsets.back() - data.offsets.front()) / 20000;
   return balanced_cuts(data.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
@@ -27,7 +27,7 @@ std::vector<RowPart> scan_shares(const Data& data, int threads, std::vector<doub
   return fill_parts(shares(data, threads), scan);
 }
 
-// How far ahead memory is asked for: slots first, then the grams that the slots name.
+// How far ahead memory is prefetched: slots first, then the grams that the slots name.
 constexpr std::size_t kAhead = 24, kAheadGram = 12;
 
 // Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so
@@ -45,7 +45,7 @@ Array<std::uint32_t> merge(const NGramDictionary<Symbol>& from, NGramDictionary<
   return ids;
 }
 
-// One dictionary from those of contiguous parts, ids by falling number of examples, ties by first occurrence; and the parts' rows, joined.
+// Merges the dictionaries of contiguous parts, ids by falling number of examples, ties by first occurrence; and joins the parts' rows.
 template <class Symbol>
 NGramDictionary<Symbol> join_dictionaries(std::vector<NGramDictionary<Symbol>> found, std::vector<RowPart> parts, CodedEntries& entries) {
   std::vector<Array<std::uint32_t>> renamed(found.size());

@@ -54,7 +54,7 @@ class GramIndex {
     for (std::size_t j = first; j < size(); ++j) out[j] *= data.scale[i] * scale_[j];
   }
 
-  // The same for a row of the indexed data themselves.
+  // The same for row i of the indexed data.
   template <class Word>
   void own_row(const CodedRowsView<Word>& data, std::size_t i, std::size_t first, double* out) const {
     row(data, i, first, out);
@@ -78,7 +78,7 @@ class GramIndex {
     });
   }
 
-  // All rows of `data`, which are others than the indexed ones. out has as many rows, of size() numbers.
+  // The same for all rows of `data`, other than the indexed ones. out has as many rows, of size() numbers.
   template <class Word>
   void block(const CodedRowsView<Word>& data, int threads, double* out) const {
     run_in_turns(data.scale.size(), threads, [&](std::size_t i) { row(data, i, 0, out + i * size()); });

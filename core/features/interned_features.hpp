@@ -46,7 +46,7 @@ class InternedFeatures {
     return self;
   }
 
-  // What the features `ids` are made of. references(key, use) calls use(number) for every item that the key mentions, and
+  // The parts that rebuild the features `ids`. references(key, use) calls use(number) for every item that the key mentions, and
   // recode(key, numbers) replaces these numbers.
   template <class References, class Recode>
   Parts parts(std::span<const std::int64_t> ids, References&& references, Recode&& recode) const {
@@ -101,7 +101,7 @@ class InternedFeatures {
   Interner<std::int32_t> known;
 
  private:
-  Array<std::uint32_t> ids_;            // by item; kAbsent where it is no feature
+  Array<std::uint32_t> ids_;            // by item; kAbsent if it is no feature
   std::vector<std::int32_t> features_;  // items by id
 };
 

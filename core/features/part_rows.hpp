@@ -24,7 +24,7 @@ class PartRows {
   struct Term {
     std::variant<CodedRowsView<std::uint32_t>, CodedRowsView<std::uint64_t>> rows;
     std::span<const double> column_weights;  // one per feature; empty: all 1
-    std::size_t first;                       // id of its first feature among those of all terms
+    std::size_t first;                       // id of its first feature among the features of all terms
     std::size_t n_features;
   };
 

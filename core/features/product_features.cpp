@@ -34,7 +34,7 @@ std::vector<RowPart> write_shares(const Factors& factors, const std::vector<std:
   });
 }
 
-// Writes products whose ids are known.
+// Writes the products, whose ids are known.
 struct NumberedWriter {
   using Prefix = std::uint32_t;
   const Array<std::uint32_t>& first;

@@ -104,7 +104,7 @@ class Projection {
     }
   }
 
-  // The products of a single example differ.
+  // For a prefix with one occurrence: its products are all different.
   void extend_one(std::size_t step, const Occurrence& at, std::uint32_t prefix, Keys& keys) {
     auto& own = keys[step > 0 ? step - 1 : 0];
     const auto first = static_cast<std::uint32_t>(own.size());
@@ -135,7 +135,7 @@ class Projection {
   std::size_t steps_;
   bool is_power_;
   std::uint32_t* ids_;
-  std::vector<std::uint32_t> marks_;  // of the features found at this step; 0 between steps
+  std::vector<std::uint32_t> marks_;  // marks of the features found at this step; 0 between steps
 };
 
 // Where each first feature occurs: those of feature z are all[ends[z - 1] .. ends[z]).

@@ -70,7 +70,7 @@ class PartJoiner {
   std::vector<RowPart> parts_;
   const std::vector<Renaming>& renamed_;
   std::size_t n_ids_;
-  std::vector<Array<std::uint32_t>> codes_;  // of each part's values, in the codebook of all
+  std::vector<Array<std::uint32_t>> codes_;  // codes of each part's values in the common codebook
   std::vector<std::size_t> first_row_, first_entry_;
   CodedEntries out_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The rows space: what DualCD and its kin may ask of examples that have explicit features.
+// The rows space: the interface of examples with explicit features for DualCD and similar solvers.
 
 #include <algorithm>
 #include <concepts>
@@ -16,7 +16,7 @@ namespace treille {
 // Entries from which on a row is worth more care, such as two threads.
 constexpr std::size_t kLongRow = 4096;
 
-// `Weights` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update.
+// `Weights` is the representation of W' = sum_i alpha_i y_i Phi_i that the rows read and update.
 template <class R>
 concept FeatureRows = requires(const R& rows, std::size_t i, double a, typename R::Weights& w, const typename R::Weights& constant) {
   { rows.size() } -> std::convertible_to<std::size_t>;
@@ -35,7 +35,7 @@ concept VectorRows = FeatureRows<R> && requires(const R& rows, double a, typenam
   rows.add_squares(std::size_t{}, a, w);                     // w_z += a x_iz^2, where w is a diagonal matrix
   rows.divide(w, v);                                         // w_z <- w_z / (1 + v_z), where v is a diagonal matrix
   { rows.n_entries() } -> std::convertible_to<std::size_t>;  // that a pass over all rows reads
-  { rows.n_cells() } -> std::convertible_to<std::size_t>;    // numbers in w, those of rows not counted
+  { rows.n_cells() } -> std::convertible_to<std::size_t>;    // numbers in w, without the numbers of rows
 };
 
 // The loops of vectors of weights. Four sums, which the compiler may not make of one.
@@ -103,7 +103,7 @@ class DenseRows {
 // Coded rows (coded_rows.hpp) with W' as one number per feature.
 //
 // Columns may have weights s_z: row i is then x_iz = s_z v_iz, v_iz the coded values, which are not touched. W' is kept as u_z = s_z w_z,
-// so that a dot reads what it reads without weights, and an axpy multiplies by s_z^2:  w.x_i = sum_z u_z v_iz,  w += a x_i  is  u_z += a
+// so that a dot reads no more than without weights, and an axpy multiplies by s_z^2:  w.x_i = sum_z u_z v_iz,  w += a x_i  is  u_z += a
 // s_z^2 v_iz.
 //
 // Where ids fall with frequency, most reads of w hit its cached head. Features from n_shared on are singletons: they occur in at most
@@ -129,7 +129,7 @@ class CodedRows {
     for (std::size_t i = 0; i < size(); ++i) {
       if (i + kRowsAhead < size()) request(end(i + kRowsAhead));
       const Word *first = data_.begin(i), *split = end(i);
-      while (split > first && id(split[-1]) >= data_.n_shared) --split;  // from the end: a search that leaps about would wait for memory
+      while (split > first && id(split[-1]) >= data_.n_shared) --split;  // from the end: a binary search would wait for memory
       rows_[i] = {first, split, data_.scale[i], sum_of_squares(split, end(i))};
     }
     if (are_long()) cut_in_halves();
@@ -139,7 +139,7 @@ class CodedRows {
 
   bool are_long() const { return data_.entries.size() >= kLongRow * std::max<std::size_t>(size(), 1); }
 
-  // The same rows, read by two threads where they are long. One caller at a time, then.
+  // The same rows, read by two threads if they are long. Then only one caller at a time is allowed.
   CodedRows shared_with(SpinWorker& worker) const {
     CodedRows rows = *this;
     rows.worker_ = &worker;
@@ -172,7 +172,7 @@ class CodedRows {
     w.own[i] += a;
   }
 
-  // Requests what prefetch and dot read first about a row.
+  // Prefetches the memory that prefetch and dot read first.
   void prefetch_record(std::size_t i, const Weights& w) const {
     request(&rows_[i]);
     request(&w.own[i]);
@@ -256,7 +256,7 @@ class CodedRows {
     for (std::size_t i = 0; i < size(); ++i) middle_[i] = std::partition_point(begin(i), split(i), [&](Word e) { return id(e) < *half; });
   }
 
-  // What a visit needs of a row, in half a cache line: for short rows, reading it from several arrays costs more than the entries.
+  // The data of a row that a visit needs, in half a cache line: for short rows, reading it from several arrays costs more than the entries.
   struct Row {
     const Word *begin, *split;  // singletons from `split` on
     double scale, singleton_sq;

@@ -26,7 +26,7 @@ struct Adjacency {
   struct Fault {
     std::size_t graph;
     std::int64_t edge;   // counted from the first of its graph
-    std::int64_t other;  // the same edge with another label or weight, or -1: a node is missing
+    std::int64_t other;  // the same edge with another label or weight; -1 if a node is missing
   };
   std::optional<Fault> fault;
 };

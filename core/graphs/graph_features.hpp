@@ -34,7 +34,7 @@ namespace treille {
 using PatternKey = InternedFeatures::Key;
 using KnownPatterns = Interner<std::int32_t>;
 
-// An occurrence of a pattern, counted `times` times; what `first` and `second` mean depends on the kind.
+// An occurrence of a pattern, counted `times` times; the meaning of `first` and `second` depends on the kind.
 struct PatternFound {
   std::uint32_t pattern;
   std::int32_t first, second;
@@ -61,7 +61,7 @@ struct PatternCodes {
 };
 
 // Adds up the occurrences of the patterns of one graph after another, in the order of their first occurrences. Its table has the size of
-// the graph, not of all patterns: that of a small graph stays in the cache.
+// the graph, not of all patterns: the table of a small graph stays in the cache.
 class OccurrenceCounter {
  public:
   void clear() {
@@ -149,7 +149,7 @@ class GraphFeatures {
     return self;
   }
 
-  // Labels are coded as in fit; those never seen have codes never used there.
+  // Labels are coded as in fit; labels never seen have codes never used there.
   RowsWithNorms transform(const Graphs& graphs, int threads) const {
     RowsWithNorms rows;
     rows.sq_norms.assign(graphs.size(), 0.0);
@@ -198,7 +198,7 @@ class GraphFeatures {
     return self;
   }
 
-  // What the features `ids` are made of.
+  // The parts that rebuild the features `ids`.
   Parts parts(std::span<const std::int64_t> ids) const {
     return patterns_.parts(
         ids, [&](std::span<const std::int32_t> key, auto&& use) { kind_.references(key, use); },
@@ -231,7 +231,7 @@ class GraphFeatures {
     void prefetch(std::span<const std::int32_t> key, int step) const { known.prefetch(key, step); }
   };
 
-  // Numbers of known patterns; others are numbered after them.
+  // Numbers of known patterns; new ones are numbered after them.
   struct Looking {
     const GraphFeatures& fitted;
     KnownPatterns& unseen;
@@ -252,7 +252,7 @@ class GraphFeatures {
     return balanced_cuts(work, static_cast<int>(std::clamp<std::int64_t>(work.back() / kWorthAThread, 1, threads)));
   }
 
-  // Adds the patterns of others and returns their numbers here.
+  // Adds the patterns of another dictionary and returns their numbers in this one.
   std::vector<std::uint32_t> absorb(const KnownPatterns& others, PatternCodes codes) {
     std::vector<std::uint32_t> numbers(others.size());
     codes.patterns = numbers;

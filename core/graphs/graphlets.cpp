@@ -66,8 +66,8 @@ class GraphletCounter {
     common_.assign(n_, 0);
   }
 
-  // Triangles u < v < w from their smallest node; of_edge_ counts those of each edge, at its place among the neighbours of its smaller
-  // node. Two triangles of an edge (u, v) make a clique where their third nodes are neighbours.
+  // Triangles u < v < w from their smallest node; of_edge_ counts the triangles of each edge, at its place among the neighbours of its
+  // smaller node. Two triangles of an edge (u, v) make a clique where their third nodes are neighbours.
   void find_triangles(bool cliques) {
     of_edge_.assign(neighbours_.size(), 0);
     triangles_ = cliques_ = 0;
@@ -139,7 +139,7 @@ class GraphletCounter {
       }
     }
     tailed /= 2;
-    // Induced ones: less what those with more edges contain.
+    // Induced ones: subtracts the occurrences in types with more edges.
     const Count chord = chorded - 6 * clique;
     const Count tail = tailed - 4 * chord - 12 * clique;
     const Count cycle = cycles() - chord - 3 * clique;

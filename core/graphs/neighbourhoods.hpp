@@ -1,5 +1,5 @@
 #pragma once
-// What a refined label covers: after r rounds the nodes within r steps of a node, and the edges that begin within r - 1 steps.
+// The parts that a refined label covers: after r rounds, the nodes within r steps of a node, and the edges that begin within r - 1 steps.
 
 #include <cstdint>
 #include <span>

@@ -62,7 +62,7 @@ TREILLE_INLINE void turn(const double* r, double* p, double beta, Lanes& sum) {
   sum += ahead * ahead;
 }
 
-// The sum of a series, term after term, and whether what is left of it matters.
+// The sum of a series, term after term, and whether the remaining terms matter.
 class Sum {
  public:
   Sum(const WalkSeries& series, double growth, bool is_signed) : series_(series), growth_(growth), signed_(is_signed) {}
@@ -102,12 +102,12 @@ double largest_growth(const double* after, const double* before, std::size_t n) 
   return most;
 }
 
-// Computes values, one thread's.
+// Computes values in one thread.
 class Solver {
  public:
   explicit Solver(const WalkSeries& series) : series_(series), avx2_(processor() != Processor::any) {}
 
-  // radius: a bound on that of the product.
+  // radius: a bound on the spectral radius of the product.
   double value(const WalkGraphs& x, std::size_t i, const WalkGraphs& y, std::size_t j, double radius) {
     product_.set(x, i, y, j);
     const double others = series_.all_starts ? x.nodes(i) * y.nodes(j) - product_.pairs() : 0.0;
@@ -212,7 +212,7 @@ constexpr auto* apply_avx2 = apply_any;
 #endif
 
 // Power iteration on A + shift I, from the vector u, until the upper bound of Collatz and Wielandt on the radius of A is sharp enough.
-// The value is to the power `power`: that of the product of a graph with itself is the square of its own.
+// The value is raised to `power`: the radius of the product of a graph with itself is the square of the graph's.
 template <class Apply>
 double radius_bound(Apply&& apply, std::span<double> u, std::span<double> Au, double decay, int power, bool directed) {
   constexpr int kMost = 4000;

@@ -36,7 +36,7 @@ class WalkIndex {
   explicit WalkIndex(const Graphs& graphs) : graphs_(graphs, types_) {}
 
   const WalkGraphs& graphs() const { return graphs_; }
-  // Other graphs, without the arcs that have no counterpart here.
+  // Prepares other graphs, without arcs that have no counterpart in these.
   WalkGraphs other(const Graphs& graphs) const { return WalkGraphs(graphs, types_); }
 
  private:

@@ -3,8 +3,8 @@
 // label of the neighbour) over its arcs. KnownPatterns of GraphFeatures; O(rounds (nodes + arcs)) expected, apart from sorting the arcs of
 // each node. Weisfeiler, Lehman 1968; Shervashidze et al., JMLR 2011, Algorithm 2.
 //
-// The key of a label: -1 - code for round 0; later the label of the round before, then those of the neighbours, each after the label of
-// its edge if edges have labels, sorted. An occurrence: node, round.
+// The key of a label: -1 - code for round 0; later the label of the round before, then the neighbours' labels, each after the label of its
+// edge if edges have labels, sorted. An occurrence: node, round.
 
 #include <algorithm>
 #include <cstdint>

@@ -17,7 +17,7 @@ struct WalkEnd {
   double weight = 1;       // of the arc
 };
 
-// What each walk is worth goes back along it: worth_[step] has, for each end of a sequence, what one walk is worth that goes on from there.
+// The worth of each walk goes back along it: worth_[step] has, for each end of a sequence, the worth of one walk that continues from there.
 template <class Find, class Price>
 class WalkShares {
  public:

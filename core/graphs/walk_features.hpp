@@ -4,9 +4,9 @@
 //   phi_s(x) = t(sum over the walks of x with labels s of the product of the weights of their arcs),   t as in
 //   features/count_transform.hpp.
 //
-// Sequences are extended one step at a time, with the number of walks that end in each node: depth first, so that memory is that of one
-// sequence. A graph costs, for each of its sequences, the arcs of the nodes where its walks end, times a logarithm. Ids fall with the
-// number of graphs that hold the sequence; ties go by first occurrence.
+// Sequences are extended one step at a time, with the number of walks that end in each node: depth first, so that only one sequence is in
+// memory. A graph costs, for each of its sequences, the arcs of the nodes where its walks end, times a logarithm. Ids fall with the number
+// of graphs that hold the sequence; ties go by first occurrence.
 
 #include <cstdint>
 #include <span>
@@ -27,14 +27,14 @@ class WalkFeatures {
   // label of the last edge, the label of the last node.
   static WalkFeatures from_parts(std::span<const std::int32_t> steps, std::span<const std::int32_t> sequences, int min_k, int k,
                                  Counts counts);
-  // What the features `ids`, which rise, are made of.
+  // The parts that rebuild the features `ids`, which rise.
   InternedFeatures::Parts parts(std::span<const std::int64_t> ids) const;
 
-  // Labels are numbered as in fit; those never seen have numbers never used there.
+  // Labels are numbered as in fit; labels never seen have numbers never used there.
   RowsWithNorms transform(const Graphs& graphs, int threads) const;
 
-  // What each node and each arc adds to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times
-  // the value of each walk, shared equally among its visits of nodes and arcs. Written to `nodes` and `arcs`, a row for each.
+  // The contribution of each node and each arc to functions of the rows, `weights` a row of n_functions numbers for each feature: the
+  // weight times the value of each walk, shared equally among its visits of nodes and arcs. Written to `nodes` and `arcs`, a row for each.
   void contributions(const Graphs& graphs, std::span<const double> weights, std::size_t n_functions, double* nodes, double* arcs) const;
 
   std::size_t size() const { return sequences_.size(); }

@@ -1,5 +1,5 @@
 #pragma once
-// Graphs as products of graphs read them. Nodes that no sequence of labels can tell apart (equal colours when colour refinement is stable)
+// Graphs prepared for products of graphs. Nodes that no sequence of labels can tell apart (equal colours when colour refinement is stable)
 // begin equally many walks of every kind, so they are one class: the matrix of arcs between classes replaces the adjacency matrix.
 //
 //   With m_c nodes in class c and B_cd the weight of the arcs from a node of c to the nodes of d,
@@ -31,7 +31,7 @@ class WalkGraphs {
 
     std::size_t groups() const { return (size + kLanes - 1) / kLanes; }
   };
-  // C of a group of rows in one column: as many numbers as lanes.
+  // C in a group of rows and one column: as many numbers as lanes.
   struct Entry {
     std::uint32_t group, lane;  // of the column in its block
     double coefficients[kLanes];

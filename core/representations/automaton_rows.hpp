@@ -1,10 +1,10 @@
 #pragma once
 // Rows with W' kept as an automaton that is minimal for every alpha at once, the training set fixed: states of the trie merge when their
-// futures carry the same classes of features (features/column_classes.hpp) up to a factor. It never changes; what training moves are
-// the cells omega, one for each class, that its paths name, and W'(z) = (product along the path of z) omega(c).
+// futures carry the same classes of features (features/column_classes.hpp) up to a factor. It never changes. Training changes the cells
+// omega, one for each class, which its paths name: W'(z) = (product along the path of z) omega(c).
 //   dot    walks the strings of Phi_i: the size of Phi_i o W'
-//   axpy   omega(c) += a value(z) v(z) / |c|^2 for each string z: O(n(Phi_i)), by what the dot before has found
-// This is an answer to the cell that Allauzen, Cortes, Mohri leave open in their Table 3: section 5.3.
+//   axpy   omega(c) += a value(z) v(z) / |c|^2 for each string z: O(n(Phi_i)), by the states that the dot before has found
+// This fills the cell that Allauzen, Cortes, Mohri leave open in their Table 3: section 5.3.
 
 #include <cstdint>
 #include <vector>
@@ -25,7 +25,7 @@ class AutomatonRows {
   struct Weights {
     Array<double> omega;
     mutable std::vector<Found> found;
-    mutable std::size_t row;  // that `found` is of
+    mutable std::size_t row;  // row that `found` belongs to
   };
 
   template <class Word>
@@ -75,7 +75,7 @@ class AutomatonRows {
         value_(std::move(classes.value)),
         inverse_square_(classes.square.size()) {
     for (std::size_t c = 0; c < inverse_square_.size(); ++c) inverse_square_[c] = classes.square[c] > 0 ? 1 / classes.square[c] : 0;
-    // What no row holds needs no path.
+    // Features of no row need no path.
     Array<std::int32_t> symbols, cls;
     Array<std::int64_t> offsets(1, 0);
     Array<double> weight;

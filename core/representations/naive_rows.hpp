@@ -2,7 +2,7 @@
 // Rows with W' kept as the alphas alone: W' = sum_j alpha_j Phi_j is never summed up, and
 //   dot    sum_j alpha_j k(x_i, x_j),  each k the product of two sparse rows: all entries of all rows with alpha_j != 0
 //   axpy   alpha_i += a:  O(1)
-// Allauzen, Cortes, Mohri, section 5.1. For comparison: it costs what a solver costs that computes kernel values on demand.
+// Allauzen, Cortes, Mohri, section 5.1. For comparison: it costs as much as a solver that computes kernel values on demand.
 
 #include <cstdint>
 #include <vector>

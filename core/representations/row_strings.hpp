@@ -1,6 +1,6 @@
 #pragma once
-// Rows as the strings of their features: row i is Phi_i, a little trie, written down as its strings in order, each as what it adds to
-// the one before. A machine reads a row by steps along symbols, and a prefix that several strings share is walked once.
+// Rows as the strings of their features: row i is Phi_i, a small trie, stored as its strings in order, each as the difference from the one
+// before. A machine reads a row by steps along symbols, and a prefix that several strings share is walked once.
 //
 // In memory, one stream of small numbers (7 bits a byte), for each entry that is not zero: how much of the string before is kept, how many
 // symbols follow, the symbols, and the code of the value.

@@ -30,7 +30,7 @@ class TrieRows {
     Array<double> w;                    // by state
     mutable std::vector<Level> levels;  // work space of a walk
     mutable std::vector<Found> found;
-    mutable std::size_t row;  // that `found` is of
+    mutable std::size_t row;  // row that `found` belongs to
   };
 
   template <class Word>

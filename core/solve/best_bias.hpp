@@ -29,7 +29,7 @@ double best_bias(double start, Line line, std::vector<std::size_t>& undecided, P
   };
   const double slope_there = at(start);
   if (slope_there == 0) return start;
-  constexpr int kWidenings = 60;  // without a line that rises, the slope may never change its sign
+  constexpr int kWidenings = 60;  // without a rising line, the slope may never change its sign
   const double direction = slope_there > 0 ? -1 : 1;
   double near = start, far = start, step = 1e-3 + 1e-3 * std::abs(start);
   for (int k = 0; k < kWidenings; ++k, step *= 4) {

@@ -56,8 +56,8 @@ struct Columns {
     each(k, [&](std::uint32_t row, double value) { x[row] += a * value; });
   }
 
-  // Keeps one of equal columns, where each column is a block: n-grams within each other, and those of one example only, abound. Returns
-  // for each column the one that stands for it.
+  // Keeps one of equal columns, if each column is a block: n-grams within each other, and n-grams of one example only, are frequent.
+  // Returns for each column the column that represents it.
   Array<std::int64_t> merge_equal() {
     const std::size_t n = n_columns();
     Array<std::int64_t> kept(n);  // first of all, the first column that is equal
@@ -72,7 +72,7 @@ struct Columns {
     std::int64_t columns = 0, entries = 0;
     for (std::size_t k = 0; k < n; ++k) {
       if (kept[k] != static_cast<std::int64_t>(k)) {
-        kept[k] = kept[static_cast<std::size_t>(kept[k])];  // already the new number: it comes before
+        kept[k] = kept[static_cast<std::size_t>(kept[k])];  // already renumbered, since it comes before
         continue;
       }
       const auto first = static_cast<std::size_t>(begin[k]), last = static_cast<std::size_t>(begin[k + 1]);

@@ -13,7 +13,7 @@
 // errors corrected: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i. Ho and Lin, JMLR 2012, for regression.
 //
 // The gap, primal - dual, is a sum of one non-negative term per example, so each sweep adds up an estimate at no cost. The answer's gap is
-// always measured at w(a), summed anew. DualCDRules lists what else differs from the papers.
+// always measured at w(a), summed anew. DualCDRules lists the other differences from the papers.
 
 #include <algorithm>
 #include <cmath>
@@ -32,10 +32,10 @@
 
 namespace treille {
 
-// What makes it fast. Without a rule the answer is the same, later: benchmarks/peers/portfolio.py measures by how much.
+// Rules that make it fast. The answer is the same without a rule, but takes longer: benchmarks/peers/portfolio.py measures how much.
 struct DualCDRules {
   bool rest = true;  // examples held at a bound are visited more and more rarely: solve/shrinking.hpp
-  // A gradient below this part of the last sweep's mean is not worth an axpy: the example waits for the next sweep. 0: none does.
+  // An example whose gradient is below this fraction of the last sweep's mean is skipped until the next sweep, to save an axpy. 0: none is.
   double small_gradient_skip = 0.6;
   std::size_t records_ahead = 8, entries_ahead = 4;  // visits by which memory is requested in advance; 0: not at all
 };
@@ -58,7 +58,7 @@ struct Solution {
   double primal = 0, dual = 0;
   std::int64_t epochs = 0;
   Status status = Status::max_epochs;
-  bool separates = false;  // no example has a loss: as good for every larger C
+  bool separates = false;  // no example has a loss: optimal for every larger C, too
   std::vector<Moment> history;
 
   double gap() const { return primal - dual; }
@@ -84,8 +84,8 @@ class DualCD {
     return sweep_until_small();
   }
 
-  // The same problem with other C, from the last solution: variables that were at their bound move to the new one. Examples that rest go on
-  // resting, so that little is visited but what may move, until the gap is measured.
+  // The same problem with other C, from the last solution: variables that were at their bound move to the new one. Examples at rest stay at
+  // rest until the gap is measured, so that mostly examples that may move are visited.
   Solution<Weights> solve_next(const Loss& loss) {
     s_ = Solution<Weights>();
     visits_ = 0, evaluated_ = -1, ratio_ = 1, sq_norm_ = std::numeric_limits<double>::quiet_NaN();
@@ -191,7 +191,7 @@ class DualCD {
     return sweep;
   }
 
-  // use(i, w.x_i) for some examples. What comes later is requested from memory meanwhile: first where a row is, then the row.
+  // use(i, w.x_i) for some examples. Later examples are prefetched meanwhile: first the place of a row, then the row.
   template <class W, class Use>
   void read(std::span<const ExampleIndex> some, const W& w, Use&& use) {
     const std::size_t m = some.size(), records = rules_.records_ahead, entries = rules_.entries_ahead;
@@ -213,8 +213,8 @@ class DualCD {
     return sweep.complete;
   }
 
-  // The sum of a sweep says when the gap may be small enough. Then all outputs as last read say more, though this is not asked more often
-  // than every n / 8 visits; and when they agree, one pass over all examples measures the gap, and wakes those that contribute to it.
+  // The sum of a sweep indicates when the gap may be small enough. Then the gap is estimated from all outputs as last read, at most every n
+  // / 8 visits; if this estimate agrees, one pass over all examples measures the gap, and wakes the examples that contribute to it.
   bool small_gap(const Sweep& sweep) {
     monitor_.relative_gap = s_.primal > 0 ? ratio_ * sweep.gap / s_.primal : 0.0;
     const bool separated = sweep.margins.separate() && sweep.margins.gap() <= options_.tol * sweep.margins.primal();
@@ -257,8 +257,8 @@ class DualCD {
     evaluate();
   }
 
-  // For the history: the dual value, and the primal value of the outputs as last read. The part of the dual that is the loss's own is
-  // what an example's term of the gap is at f = 0, but for its loss there.
+  // For the history: the dual value, and the primal value of the outputs as last read. At f = 0, an example's own part of the dual is its
+  // loss minus its term of the gap.
   void record() {
     if (std::isnan(sq_norm_)) return;
     const double half = 0.5 * (sq_norm_ + b_ * b_);
@@ -271,7 +271,7 @@ class DualCD {
     monitor_.record(half + losses, -half - own);
   }
 
-  // Primal and dual value, from the outputs and the bias; those at a multiple of alpha where they prove more.
+  // Primal and dual value, from the outputs and the bias; at a multiple of alpha if these prove more.
   void evaluate() {
     const double b = s_.b = b_;
     double gap = 0;

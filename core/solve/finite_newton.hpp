@@ -46,7 +46,7 @@ struct FiniteNewtonOptions {
   double bias;  // value of the constant feature; 0: none
   double tol;   // on gap / primal
   std::int64_t max_epochs;
-  int threads;  // for this problem; the answer does not depend on it
+  int threads;  // threads for this problem; the answer does not depend on their number
 };
 
 // argmin_t of  slope t + curvature t^2 / 2 + sum_i [loss_i(f_i + t d_i) - loss_i(f_i) - t loss_i'(f_i) d_i],  where `slope` < 0 is that
@@ -114,7 +114,7 @@ class FiniteNewton {
   }
 
  private:
-  // One number for each feature, in the rows' own form, and that of the constant feature.
+  // One number for each feature, in the rows' own form, and one for the constant feature.
   struct Vector {
     Weights w;
     double b = 0;
@@ -152,8 +152,8 @@ class FiniteNewton {
     monitor_.record(primal_, primal_ - gap_);
   }
 
-  // H s = -g. The residual r is minus the gradient at w + s if the active examples remain the same, so the steps end when it is small.
-  // Before that, they end when one gains little of what the quadratic model has gained on average.
+  // H s = -g. The residual r is minus the gradient at w + s if the active examples remain the same, so the steps end when it is small. They
+  // end earlier if a step gains little compared with the mean gain of the quadratic model.
   bool find_direction() {
     set_preconditioner();
     combine(0, s_, 0, s_);
@@ -209,7 +209,7 @@ class FiniteNewton {
 
   bool small_gap() const { return gap_ <= options_.tol * primal_; }
 
-  // Whether neither value has improved for some steps: rounding then is what is left.
+  // Whether neither value has improved for some steps: then only rounding changes them.
   bool stuck() {
     const bool better = primal_ < least_primal_ * (1 - 1e-14) || gap_ < 0.9 * least_gap_;
     least_primal_ = std::min(least_primal_, primal_);
@@ -321,7 +321,7 @@ class FiniteNewton {
   double least_primal_ = std::numeric_limits<double>::infinity(), least_gap_ = std::numeric_limits<double>::infinity();
   std::int64_t visits_ = 0;
   int idle_ = 0;
-  bool exact_ = true, closing_ = false;  // f is X w, computed anew; the last passes, which nothing ends early
+  bool exact_ = true, closing_ = false;  // f is X w, computed anew; the last passes, which are never ended early
 };
 
 // Problem k has the loss `loss_of(k)`. The problems are distributed among the threads; those that remain are used within a problem.

@@ -3,8 +3,8 @@
 //
 // Fold f is the problem in which its held-out examples have C_i = 0. Its w lies in the span of the other rows, so features that only
 // held-out examples have get the weight 0, as if they had never been counted. A path is one problem of one fold for all C, from small to
-// large: each starts from the last solution, with alphas that were at their bound moved to the new bound. Where a solution separates the
-// examples without loss it is that of every larger C. Only the outputs of held-out examples are kept.
+// large: each starts from the last solution, with alphas that were at their bound moved to the new bound. A solution that separates the
+// examples without loss is optimal for every larger C. Only the outputs of held-out examples are kept.
 
 #include <chrono>
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace treille {
 
 struct Folds {
-  std::span<const std::span<const double>> weights;  // of each fold: C_i for C = 1, and 0 for what is held out
+  std::span<const std::span<const double>> weights;  // of each fold: C_i for C = 1, and 0 for held-out examples
   std::span<const std::int64_t> begin;               // fold f holds out held_out[begin[f]] .. held_out[begin[f + 1] - 1]
   std::span<const std::int64_t> held_out;
   std::span<const double> Cs;  // rising
@@ -27,7 +27,7 @@ struct Folds {
   std::size_t size() const { return begin.size() - 1; }
 };
 
-// What each path gives at each C: outputs[(c * n_held_out + t) * n_problems + k] of problem k for held_out[t], and a number for each
+// The results of each path at each C: outputs[(c * n_held_out + t) * n_problems + k] of problem k for held_out[t], and a number for each
 // (c * n_folds + f) * n_problems + k.
 struct FoldAnswers {
   std::vector<double> outputs, relative_gaps, seconds;

@@ -1,5 +1,5 @@
 #pragma once
-// The gram space: what SMO may ask of a kernel. K is n x n and symmetric; rows come one at a time.
+// The gram space: the interface of a kernel for SMO. K is n x n and symmetric; rows come one at a time.
 
 #include <algorithm>
 #include <cstdint>
@@ -37,7 +37,7 @@ class StoredGram final : public GramRows {
   std::size_t n_;
 };
 
-// Rows computed on demand by fill(i, out), the most recently used of them kept: at most `bytes` of them, but two for each thread at
+// Rows computed on demand by fill(i, out), the most recently used of them kept: at most `bytes`, but at least two rows for each thread at
 // work, which an SMO step needs. In float64: rounding K to float would show in the seventh digit of objective and bias.
 class CachedGram final : public GramRows {
  public:

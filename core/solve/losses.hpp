@@ -15,8 +15,8 @@
 
 namespace treille {
 
-// What an example should be, and C_i, the weight of its loss; where that is 0, the example takes no part. Solvers keep it beside the
-// example's variable, so that of a class takes 8 bytes: y_i C_i, y_i = +1 or -1.
+// The target of an example, and C_i, the weight of its loss; if C_i is 0, the example takes no part. Solvers keep it beside the example's
+// variable, so the target of a class takes 8 bytes: y_i C_i, y_i = +1 or -1.
 struct ClassTarget {
   double y_C;
 
@@ -49,12 +49,12 @@ struct NumberTargets {
 };
 
 struct DualGradient {
-  double projected;  // 0 where a_i is at a bound, or at a kink of the dual, and the gradient keeps it there
+  double projected;  // 0 if a_i is at a bound, or at a kink of the dual, and the gradient keeps it there
   double hold;       // how strongly it is kept there
 };
 
-// What the gap at alpha / m needs, m > 0 the least margin y_i f_i: there no example has a loss, so neither primal nor gap depends on C. On
-// data that w separates this proves an optimum long before every slack times a large C is small.
+// The values for the gap at alpha / m, m > 0 the least margin y_i f_i: there no example has a loss, so neither primal nor gap depends on C.
+// On data that w separates this proves an optimum long before every slack times a large C is small.
 //   primal = |w|^2 / (2 m^2),   gap = |w|^2 / m^2 - sum(a) / m,   feasible where a_i / m <= C_i for all i
 struct Margins {
   double least = std::numeric_limits<double>::infinity(), largest_share = 0, alpha = 0, sq_norm = 0;
@@ -74,10 +74,10 @@ template <class L>
 concept DualLoss = requires(const L& loss, std::size_t i, const typename L::Target& t, double a, double f, double q, Margins& margins) {
   { loss.target(i) } -> std::same_as<typename L::Target>;
   { loss.sign(t) } -> std::same_as<double>;
-  { loss.scale() } -> std::same_as<double>;         // of outputs: decides what a large and a tiny gradient is
+  { loss.scale() } -> std::same_as<double>;         // scale of outputs: decides which gradients are large or tiny
   { loss.value(t, f) } -> std::same_as<double>;     // loss_i(f)
   { loss.term(t, a, f) } -> std::same_as<double>;   // share of the gap
-  { loss.diagonal(t) } -> std::same_as<double>;     // what the dual adds to |x_i|^2
+  { loss.diagonal(t) } -> std::same_as<double>;     // the term that the dual adds to |x_i|^2
   { loss.feasible(t, a) } -> std::same_as<double>;  // the nearest a_i allowed
   { loss.gradient(t, a, f) } -> std::same_as<DualGradient>;
   { loss.step(t, a, f, q) } -> std::same_as<double>;  // the best a_i, the others fixed; q = |x_i|^2 + diagonal, or 0

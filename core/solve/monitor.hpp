@@ -1,5 +1,5 @@
 #pragma once
-// How a running solver and its caller talk: the solver writes where it stands and reads whether to go on. One solver per monitor;
+// Communication between a running solver and its caller: the solver writes its progress and reads whether to go on. One solver per monitor;
 // any thread may look.
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace treille {
 
-enum class Status { converged, max_epochs, stopped, rounding };  // rounding: the numbers kept are too coarse for this gap
+enum class Status { converged, max_epochs, stopped, rounding };  // rounding: the solver's numbers are too coarse for this gap
 
 using Moment = std::array<double, 3>;  // seconds, primal value, dual value
 
@@ -19,7 +19,7 @@ struct Monitor {
   std::atomic<bool> stop{false};
   std::atomic<std::int64_t> epochs{0};
   std::atomic<double> relative_gap{std::numeric_limits<double>::infinity()};
-  // The values on the way, at times that grow by a quarter: some 30 for each factor of 1000. For the solver's own thread.
+  // Records the values at times that grow by a quarter: about 30 for each factor of 1000. Only for the solver's own thread.
   std::vector<Moment> history;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 

@@ -25,11 +25,11 @@ namespace treille {
 struct PartOptions {
   double bias;    // value of the constant feature; 0: none
   int sweeps;     // at most
-  double enough;  // sweeps end when the terms of the gap that they meet are this share of those of the first sweep
+  double enough;  // sweeps end when the terms of the gap that they meet are this share of the first sweep's
   std::uint64_t seed;
 };
 
-// The weights that parts share: u (features/part_rows.hpp), and that of the constant feature.
+// The weights that parts share: u (features/part_rows.hpp), and the weight of the constant feature.
 struct SharedWeights {
   double* u;
   double* b;
@@ -77,18 +77,18 @@ double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& o
     }
     if (sweep == 0) first = gap;
     if (gap <= options.enough * first && sweep > 0) break;
-    skipped = kept.empty() ? 0 : 0.6 * gradients / static_cast<double>(kept.size());  // as DualCDRules
+    skipped = kept.empty() ? 0 : 0.6 * gradients / static_cast<double>(kept.size());  // as in DualCDRules
     std::swap(active, kept);
   }
   return met;
 }
 
-// What a part adds to the primal value, the sum of its losses, and to the dual value, besides |w|^2.
+// The terms of a part, besides |w|^2: of the primal value, the sum of its losses, and of the dual value.
 struct PartValues {
   double losses = 0, dual = 0;
 };
 
-// At w and alpha, which need not belong to each other: the one proves an upper bound, the other a lower bound. Adds the part's share of
+// At w and alpha, which need not belong to each other: w proves an upper bound, alpha a lower bound. Adds the part's share of
 // w(alpha) to `sum`. One dot and, where a_i is not 0, one axpy per example.
 template <DualLoss Loss>
 PartValues measure_part(const PartRows& rows, const Loss& loss, double bias, SharedWeights w, std::span<const double> alpha,

@@ -81,8 +81,8 @@ class GramOutputs {
 // values are counts, and both forms, and a stream however it is divided, give the same answer then.
 constexpr double kTie = 1e-12;
 
-// `y` has a target of +1 or -1 for each example. `before` is what earlier examples of a stream add to g(x_i), or empty; `largest` is their
-// largest output.
+// `y` has a target of +1 or -1 for each example. `before` is the contribution of a stream's earlier examples to g(x_i), or empty; `largest`
+// is their largest output.
 template <class Outputs>
 PerceptronSolution perceptron(Outputs g, std::span<const double> y, std::span<const double> C, std::span<const double> before,
                               double largest, const PerceptronOptions& options, Monitor& monitor) {

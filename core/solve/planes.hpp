@@ -17,8 +17,8 @@ namespace treille {
 // The best mixture of planes:  min_a  1/2 a'Ga - b'a,   a >= 0,  sum(a) = 1,   G_st = g_s.g_t.
 // With r = Ga - b its duality gap is  sum_t a_t r_t - min_t r_t.
 //
-// An active-set method: the plane of the lowest r joins those that have weight; a Newton step goes to the best mixture of these, or
-// as far as all weights stay positive, and then without the one that did not. Planes grow nearly alike towards the end, so G is nearly
+// An active-set method: the plane of the lowest r joins those that have weight; a Newton step goes to the best mixture of these, or as far
+// as all weights stay positive, and then without the first that would not. Planes grow nearly alike towards the end, so G is nearly
 // singular: too small a pivot is raised, which leaves a direction downhill, and the next step corrects it.
 // A step costs s^3 / 6 for s planes with weight, and their share of G.
 class PlaneMixture {
@@ -50,7 +50,7 @@ class PlaneMixture {
     for (std::size_t t = 0; t < r_.size(); ++t) r_[t] = std::inner_product(a.begin(), a.end(), &G_[t * r_.size()], -b_[t]);
   }
 
-  // Towards the best mixture of the free planes; false where one of them had to go on the way. In differences to the plane p of most
+  // Towards the best mixture of the free planes; false if one of them was dropped on the way. In differences to the plane p of most
   // weight the sum needs no care:  M_st = (g_s - g_p).(g_t - g_p),  M d = -(r - r_p),  d_p = -sum(d).
   bool newton_step(std::span<double> a) {
     const auto at = std::max_element(free_.begin(), free_.end(), [&](std::size_t s, std::size_t t) { return a[s] < a[t]; });

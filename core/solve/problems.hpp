@@ -1,5 +1,5 @@
 #pragma once
-// Many problems on the same rows, one per class say, shared out among threads. Each is solved on its own and by its own seed, so the
+// Many problems on the same rows, such as one per class, distributed among threads. Each is solved on its own and by its own seed, so the
 // answers do not depend on the number of threads.
 
 #include <algorithm>

@@ -27,13 +27,13 @@ class ShrinkingSchedule {
 
   void visit_after(std::uint32_t rest, ExampleIndex i) { lists_[(sweep_ + rest) % lists_.size()].push_back(i); }
 
-  // Those awake in the next sweep, put into `awake`.
+  // Puts the examples awake in the next sweep into `awake`.
   void next(std::vector<ExampleIndex>& awake) {
     awake.clear();
     std::swap(awake, lists_[sweep_++ % lists_.size()]);
   }
 
-  // Those for which wanted(i) holds, whenever they were due, are awake in the next sweep.
+  // Wakes the examples for which wanted(i) holds for the next sweep, whenever they were due.
   template <class Wanted>
   void wake(Wanted&& wanted) {
     auto& next = lists_[sweep_ % lists_.size()];

@@ -120,7 +120,7 @@ class SMO : SMOVariables {
     GramRows::Handle row_i;
   };
 
-  // Row of K of a variable, held in `held`; zeros for that of the intercept.
+  // Row of K of a variable, held in `held`; zeros for the intercept's variable.
   const double* row(std::size_t k, GramRows::Handle& held) {
     if (k == all_) return zeros_.data();
     held = rows_.row(example_[k]);
@@ -256,7 +256,7 @@ class SMO : SMOVariables {
     select_first();
   }
 
-  // Recomputes the gradients of inactive variables from the rows of the free variables or from their own, whichever are fewer, and
+  // Recomputes the gradients of inactive variables from the rows of the free variables or from their own rows, whichever are fewer, and
   // activates all.
   void activate_all() {
     std::vector<std::size_t> free;
@@ -330,7 +330,7 @@ class SMO : SMOVariables {
   std::vector<double> gains_;    // work space of select
   std::size_t first_ = 0;
   double lowest_ = 0, highest_ = 0, primal_ = 0;
-  double trust_ = 1;  // in the gap of the active variables, halved whenever that of all was too large
+  double trust_ = 1;  // share of the gap of the active variables, halved whenever the gap of all was too large
   bool activated_ = false;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The variables of SMO (smo.hpp) with their bounds and gradients, and what can be said of the intercept and the gap at them.
+// The variables of SMO (smo.hpp) with their bounds and gradients, and the intercept and the gap at them.
 
 #include <algorithm>
 #include <cmath>

@@ -50,7 +50,7 @@ class SmoothL1 {
     return std::sqrt(std::inner_product(x + first, x + last, x + first, 0.0));
   }
 
-  // Block g closer to its best value, the others fixed; all the way where it is one column.
+  // Moves block g towards its best value, the others fixed; all the way if it is one column.
   void step(std::size_t g) { U_.last(g) - U_.first(g) == 1 ? step_column(U_.first(g)) : step_block(g); }
 
   void step_column(std::size_t k) {
@@ -64,8 +64,8 @@ class SmoothL1 {
     const double before = u[k], others = std::max(0.0, l1 - std::abs(before)), g = c + h * before;
     const double best = std::copysign(std::max(0.0, (std::abs(g) - others / T_) / (h + 1 / T_)), g);
     if (best == before) return;
-    // Along the step, the slope rises from slope_0 < 0. Where betas leave or enter their bounds on the way it may end above 0: then
-    // back by false position.
+    // Along the step, the slope rises from slope_0 < 0. If betas leave or enter their bounds on the way, it may end above 0: then the step
+    // is shortened by false position.
     const double direction = best > before ? 1 : -1;
     auto slope = [&](double x, double c) {
       const double outward = x != 0 ? direction * std::copysign(1.0, x) : before != 0 ? -1.0 : 1.0;
@@ -222,7 +222,7 @@ class SmoothL1 {
     }
   }
 
-  // u_k by so much more; returns U_k' beta afterwards.
+  // Adds to u_k; returns U_k' beta afterwards.
   double move(std::size_t k, double change) {
     double c = 0;
     U_.each(k, [&](std::uint32_t i, double v) {
@@ -265,8 +265,8 @@ class SmoothL1 {
     return d;
   }
 
-  // Along d to the minimum of F; or, if that is lower, a step or a part of it with all signs kept, blocks that would turn round set
-  // to 0: so that many may leave the support at once. Returns the step, 0 if F does not fall.
+  // Moves along d to the minimum of F; or, if that is lower, takes a step or a part of it that keeps all signs and sets blocks that would
+  // turn round to 0, so that many may leave the support at once. Returns the step, 0 if F does not fall.
   double search(std::span<const std::uint32_t> support, const std::vector<double>& d) {
     const double db = has_bias_ ? d[columns_.size()] : 0.0;
     image_.assign(examples.size(), db);
@@ -391,7 +391,7 @@ class SmoothL1 {
   double T_, ridge_, damping_ = 1e-6;
   bool has_bias_;
   Monitor& monitor_;
-  std::vector<std::uint32_t> columns_, rows_;  // of the support, see collect
+  std::vector<std::uint32_t> columns_, rows_;  // of the support, see `collect`
   std::vector<std::size_t> starts_, begin_;    // of its blocks in columns_, and of its columns in rows_ and values_
   std::vector<double> values_, slopes_, curvatures_, roots_, image_, trial_;
   double trial_l1_ = 0;

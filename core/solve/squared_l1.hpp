@@ -84,7 +84,7 @@ class SquaredL1 {
       if (U.block_length(k) > 0) alive_.push_back(static_cast<std::uint32_t>(k));
   }
 
-  // From these u, b and beta on; empty: from 0.
+  // Begins with these u, b and beta; empty: with 0.
   SquaredL1Solution solve(std::span<const double> u, double b, std::span<const double> beta) {
     if (!u.empty()) std::copy(u.begin(), u.end(), smooth_.u.begin());
     for (const std::uint32_t k : alive_)
@@ -293,8 +293,8 @@ class SquaredL1 {
     smooth_.newton(support);
   }
 
-  // With a loose gap, or a tiny C, u = 0 may do. A kernel of 0 is of no use, so then the best feature alone is tried: u_k = T U_k' beta, as
-  // at the optimum, or less.
+  // With a loose gap, or a tiny C, u = 0 may suffice. A kernel of 0 is useless, so the best feature alone is tried then: u_k = T U_k' beta,
+  // as at the optimum, or less.
   void avoid_zero() {
     if (alive_.empty() || std::any_of(best_.u.begin(), best_.u.end(), [](double x) { return x != 0; })) return;
     const auto k = *std::max_element(alive_.begin(), alive_.end(), [&](auto j, auto k) { return score(j) < score(k); });
@@ -327,7 +327,7 @@ class SquaredL1 {
   double T_, most_ = 0, pi_ = 0;  // trace, largest C, weight of the proximal term: 1 / sigma
   bool linear_;                   // losses are linear in pieces
   SmoothL1 smooth_;
-  std::vector<double> y_, kappa_;  // kappa: of the loss's own curvature, 0 where it is linear in pieces
+  std::vector<double> y_, kappa_;  // kappa: inverse curvature of the loss, 0 if it is linear in pieces
   std::vector<double> old_, z_, beta_, scores_;
   std::vector<std::uint32_t> alive_, working_;
   Values now_{};

@@ -1,5 +1,5 @@
 #pragma once
-// Many problems shared out among threads, with one thread, the caller's, that looks after them.
+// Many problems distributed among threads, while the caller's thread polls.
 
 #include <algorithm>
 #include <atomic>
@@ -22,7 +22,7 @@ namespace treille {
 using Poll = std::function<bool(std::int64_t, std::int64_t, double)>;
 
 // solve(k, monitor) for k = 0 .. n_problems - 1, each by one of `threads` threads, while the caller's thread polls. Once stopped, the
-// monitors of all problems say so, also of those not yet begun. The first exception ends the others and is thrown again here.
+// monitors of all problems, also of problems not yet begun, say so. The first exception ends the others and is thrown again here.
 inline void solve_watched(std::size_t n_problems, int threads, const Poll& poll, const std::function<void(std::size_t, Monitor&)>& solve) {
   std::vector<Monitor> monitors(n_problems);
   std::atomic<std::size_t> next{0}, done{0};

@@ -59,7 +59,7 @@ class BitVector {
 
   template <bool One>
   std::size_t select(std::size_t k) const {
-    // The last block before which there are at most k: first among those whose counts lie together.
+    // The last block before which there are at most k: first by the large counts, then by the small ones.
     const auto search = [k](std::size_t low, std::size_t high, std::size_t bits, auto&& ones) {
       while (high - low > 1) {
         const std::size_t middle = (low + high) / 2;

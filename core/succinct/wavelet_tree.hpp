@@ -2,8 +2,8 @@
 // A sequence of symbols in the space of its Huffman code, whose symbols can be counted and found without decoding it.
 //
 // Level d holds bit d of the code of every symbol whose code is longer than d, sorted by the bits before, in order of place among equals.
-// Codes are canonical, longest codes smallest: symbols whose code has ended stand behind all others, so that those left keep their
-// places, and no pointer is needed: a node of the tree is a range of a level.
+// Codes are canonical, longest codes smallest: symbols whose code has ended stand behind all others, so that the others keep their places,
+// and no pointer is needed: a node of the tree is a range of a level.
 // access, rank and select take O(1) ranks (selects) of bits for each bit of the code. Space: n times the mean code length (at most one bit
 // above the entropy H0, mostly some hundredths), 3.2 % more for counting, and 8 + log2(symbols) bits for each distinct symbol.
 // Grossi, Gupta, Vitter: High-order entropy-compressed text indexes, SODA 2003; without pointers: Claude, Navarro, Ordonez: The wavelet
@@ -59,12 +59,12 @@ class WaveletTree {
       std::swap(now, next);
     }
   }
-  // From the lengths of the codes and the bits of the levels, to be held against each other by `counts`.
+  // From the lengths of the codes and the bits of the levels; `counts` checks that they are consistent.
   WaveletTree(std::vector<std::uint8_t> lengths, std::vector<BitVector> levels) : WaveletTree(std::move(lengths)) {
     levels_ = std::move(levels);
   }
 
-  // The symbol at place i, and how often it stands before: the way to one is that to the other.
+  // The symbol at place i, and its number of occurrences before; one walk finds both.
   std::pair<std::int32_t, std::size_t> at(std::size_t i) const {
     if (length_.size() == 1) return {0, i};
     std::size_t first = 0, last = levels_[0].size();
@@ -106,7 +106,7 @@ class WaveletTree {
     return k;
   }
 
-  // How often each symbol occurs among n places, read off the levels. Throws std::invalid_argument where these are of no sequence.
+  // How often each symbol occurs among n places, by the levels. Throws std::invalid_argument if these belong to no sequence.
   std::vector<std::int64_t> counts(std::size_t n) const {
     std::vector<std::int64_t> found(length_.size(), static_cast<std::int64_t>(n));
     const auto sound = [](bool so) {
@@ -114,7 +114,7 @@ class WaveletTree {
     };
     sound(length_.size() > 1 || (levels_.empty() && (n > 0) == (length_.size() == 1)));
     std::vector<std::size_t> ends{n};  // of the nodes of a level
-    std::uint64_t n_nodes = 1;         // that the codes say it has
+    std::uint64_t n_nodes = 1;         // their number according to the codes
     std::size_t n_symbols = length_.size() > 1 ? 0 : length_.size();
     for (std::size_t d = 0; n_nodes > 0 && length_.size() > 1; ++d) {
       sound(d < levels_.size() && levels_[d].size() == (ends.empty() ? 0 : ends.back()) && d + 1 < first_code_.size());

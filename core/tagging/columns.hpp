@@ -19,7 +19,7 @@ struct ColumnFormat {
   std::size_t n_columns;  // 0: as many as the first token has
 };
 
-// Where a text is not as it should be; line 0: nowhere.
+// The place of an error in a text; line 0: none.
 struct TextFault {
   std::int64_t line = 0;
   std::size_t found = 0;   // columns

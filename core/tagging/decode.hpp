@@ -2,9 +2,9 @@
 // From the features of tokens to tags: beam search over the tags of a sentence.
 //
 // The functions  f_k(x) = scale * (sum over the patterns of x) + b_k  give a score to each tag. A token's static features are scored once;
-// those that depend on the tags before it once for each of the histories in the beam. A sequence of tags is worth the sum of the
-// log-probabilities of its tags, softmax of the scores; of two that end with the same history only the better one is kept. A beam of 1 is
-// greedy search.
+// features that depend on the tags before it, once for each history in the beam. The value of a sequence of tags is the sum of their
+// log-probabilities, by a softmax of the scores; of two sequences that end with the same history, only the better one is kept. A beam of 1
+// is greedy search.
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ struct TagSearch {
   std::size_t beam;
 };
 
-// Scores of the tags from those of the functions. Two tags at a time: how clearly each wins against each other, at most 1.
+// Scores of the tags from those of the functions. For pairs of tags: sums of margins, cut to [-1, 1].
 inline void tag_scores(const TagSearch& s, std::span<const float> sums, std::span<double> scores) {
   auto f = [&](std::size_t k) { return s.scale * static_cast<double>(sums[k]) + s.intercept[k]; };
   if (s.pairs.empty()) {
@@ -70,7 +70,7 @@ class SentenceDecoder {
  private:
   struct Hypothesis {
     double worth;
-    std::int32_t step, tag;  // its last step, -1: none, and the tag there
+    std::int32_t step, tag;  // its last step (-1: none), and the tag there
   };
   struct Step {
     std::int32_t tag, before;
@@ -134,7 +134,7 @@ class SentenceDecoder {
       score(parts, histories_.data() + h * width_);
       add_candidates(h, last, true);
     }
-    if (candidates_.empty())  // rather an illegal sequence than none
+    if (candidates_.empty())  // an illegal sequence is better than none
       for (std::size_t h = 0; h < beam_.size(); ++h) {
         score(parts, histories_.data() + h * width_);
         add_candidates(h, last, false);

@@ -3,8 +3,8 @@
 //
 // An attribute is a function of a column: its map gives every value of the column in a batch a code, kUnknown where it has none. A
 // template is a list of atoms; a static atom is the code of an attribute `offset` tokens away, which is before(d) or after(d) for the
-// d-th position outside the sentence, and a tag atom is the tag given `offset` >= 1 steps before. A feature is a template with its
-// codes; where one of them is unknown there is none.
+// d-th position outside the sentence, and a tag atom is the tag given `offset` >= 1 steps before. A feature is a template with its codes;
+// if one of the codes is unknown, there is no feature.
 
 #include <cstdint>
 #include <span>
@@ -19,7 +19,7 @@ constexpr std::int32_t kShift = 2 * kReach + 1;  // code + kShift >= 0
 constexpr std::int32_t before(std::int64_t distance) { return static_cast<std::int32_t>(-1 - distance); }
 constexpr std::int32_t after(std::int64_t distance) { return static_cast<std::int32_t>(-1 - kReach - distance); }
 
-constexpr std::int32_t kTag = -1, kItems = -2;  // attributes of atoms that are tags and user's features, not columns
+constexpr std::int32_t kTag = -1, kItems = -2;  // attributes of atoms that are tags or a user's features, not columns
 
 struct Atom {
   std::int32_t attribute, offset;
@@ -61,7 +61,7 @@ struct TokenBatch {
   }
 };
 
-// Tags of all tokens in the order of the text; the k-th tag before a token is that of the k-th token tagged before it.
+// Tags of all tokens in the order of the text; the k-th tag before a token is the tag of the k-th token tagged before it.
 struct GoldTags {
   std::span<const std::int32_t> tags;
   std::int32_t n_tags;  // also the code of a tag before the first

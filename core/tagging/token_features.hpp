@@ -2,8 +2,8 @@
 // Features of tokens with their ids: fitted, then frozen.
 //
 // Static features of a token depend on the words only, and are the ids of a CSR row; dynamic ones depend on the tags given before,
-// which a decoder knows only when it is there. Their static atoms are looked up beforehand: they are the token's `parts`, one per
-// dynamic template. Exact: hashes only say where to look.
+// which a decoder knows only when it reaches the token. Their static atoms are looked up beforehand: they are the token's `parts`, one per
+// dynamic template. Exact: hashes only tell where to search.
 //
 // Single atoms are looked up once for each distinct value of a batch, so that a token costs one copy of a few ids for each column and
 // offset, and the sorting of its row: about half a microsecond for the 45 templates of the defaults.
@@ -51,7 +51,7 @@ class TokenFeatures {
   // Static features of the tokens, in the order of the text whatever the direction.
   TokenRows transform(const TokenBatch& batch, int threads) const { return rows(batch, nullptr, threads); }
 
-  // The same with the dynamic features for these tags, without parts: rows to train on.
+  // The same, plus the dynamic features for these tags, without parts: rows for training.
   TokenRows transform(const TokenBatch& batch, std::span<const std::int32_t> tags, int threads) const {
     const GoldTags gold{tags, n_tags_, backward_};
     return rows(batch, &gold, threads);
@@ -92,7 +92,7 @@ class TokenFeatures {
     }
   };
 
-  // Templates of one static atom are tables by code + kShift; others static ones are interned codes with an id each.
+  // Templates of one static atom are tables by code + kShift; other static ones are interned codes with an id each.
   struct Joined {
     std::size_t place;
     Interner<std::int32_t> keys;

@@ -1,5 +1,5 @@
 #pragma once
-// What does not hold ends the run. Each directory of the core has a file of checks, which main.cpp runs.
+// A check that fails ends the run. Each directory of the core has a file of checks, which main.cpp runs.
 
 #include <cstdio>
 #include <cstdlib>

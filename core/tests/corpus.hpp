@@ -1,5 +1,5 @@
 #pragma once
-// Sequences to try things on.
+// Sequences to test on.
 
 #include <cstdint>
 #include <random>

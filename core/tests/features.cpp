@@ -109,7 +109,7 @@ Dense dense_of(const CodedRowsView<Word>& rows) {
   return dense;
 }
 
-// Columns by frequency, and weights of cells read as weights of features: a row of cells is read as the row it was.
+// Columns by frequency, and weights of cells read as weights of features: a row of cells is read as the original row.
 template <class Word>
 void compact_rows_are_the_same_rows(const CodedRowsView<Word>& rows, const CompactRows& compacted) {
   const std::size_t n_cells = compacted.cells.n_cells();
@@ -214,7 +214,7 @@ void long_rows_of_families_are_compacted_to_their_basis(int threads) {
   }
   const Families families{sizes, family, member};
   from_csr(indptr, columns, values, ids, family.size(), threads).visit(scale, family.size(), family.size(), [&](const auto& rows) {
-    check(!compact(rows, families, false, threads).cells.n_families());  // an absent member is a difference in every family
+    check(!compact(rows, families, false, threads).cells.n_families());  // a missing member makes a difference in every family
     for (std::size_t f = 0; f < sizes.size(); ++f) sizes[f] = members;
     for (std::size_t z = 0; z < member.size(); ++z) member[z] = static_cast<std::uint32_t>((z / n_families + family[z]) % members);
     const CompactRows compacted = compact(rows, families, false, threads);

@@ -195,7 +195,7 @@ inline void rational_bigrams_are_bigrams(int threads) {
   check(PatternFeatures::fit(family, lattices.view(), std::vector<std::int32_t>{0, 1, 2}, 3, threads, patterns).size() == bigrams.size());
 }
 
-// A path of many states: nothing calls itself once a state.
+// A path of many states: no function recurses once per state.
 inline void a_deep_lattice_is_no_trouble() {
   const std::int32_t n = 200000;
   RandomMachines machines;

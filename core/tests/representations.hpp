@@ -1,5 +1,5 @@
 #pragma once
-// Forms of W' against flat weights, and the automaton of weights there and back.
+// Representations of W' against flat weights, and the automaton of weights, packed and unpacked.
 
 #include <cmath>
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace treille::tests {
 
 static_assert(FeatureRows<NaiveRows> && FeatureRows<TrieRows> && FeatureRows<AutomatonRows>);
 
-// The same dots, norms and weights after the same steps, whatever keeps them.
+// All representations have the same dots, norms and weights after the same steps.
 template <class R>
 void keeps_what_flat_keeps(const R& rows, const CodedRows<std::uint32_t>& flat, std::size_t n_features) {
   std::mt19937 random(3);

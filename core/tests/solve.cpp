@@ -44,7 +44,7 @@ void the_gap_is_reached_and_folded_singletons_change_nothing(bool squared_hinge,
         [&](std::size_t k, auto&& solution) {
           check(solution.status == Status::converged && solution.gap() <= 1e-6 * solution.primal);
           check(solution.dual <= solution.primal);
-          // The weights as given to the outside reproduce the primal value, from the definition.
+          // The weights in the result reproduce the primal value, by the definition.
           std::vector<double> w(features.size(), 0.0), out(data.size());
           space.write_weights(solution.w, w.data(), 1);
           matvec(views[1], w, 1, 2, out.data());

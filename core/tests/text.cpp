@@ -178,7 +178,7 @@ void suffixes_are_sorted_and_intervals_are_nodes(int which, int threads) {
         ++visits[z];
       });
   for (const auto& [z, times] : visits) check(times == 1);
-  for (const auto& [z, count] : holders) {  // what goes on in two ways, or goes on and ends, is a node
+  for (const auto& [z, count] : holders) {  // a substring that continues in two ways, or continues and ends, is a node
     if (z.empty()) continue;
     const Gram shorter(z.begin(), z.end() - 1);
     if (count < holders[shorter]) check(visits.count(shorter) == 1);

@@ -11,7 +11,7 @@
 
 namespace treille {
 
-// Some words at a time: two are what every 64-bit processor has. Compilers other than GCC and Clang would need another spelling.
+// Some words at a time: every 64-bit processor has two. Compilers other than GCC and Clang would need another spelling.
 template <std::size_t N>
 struct WordsOf;
 template <>

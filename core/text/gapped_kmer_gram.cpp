@@ -12,20 +12,20 @@
 namespace treille {
 namespace {
 
-// The distinct patterns of every sequence for one choice of positions, and how often each stands there.
+// The distinct patterns of every sequence for one choice of positions, and how often each occurs.
 struct ChoiceRows {
   std::vector<std::size_t> starts;  // by sequence
   std::vector<std::uint32_t> codes, counts;
 };
 
-// The same by code. Well-filled buckets are sets of bits, one a sequence, and the list holds what a sequence has beyond one;
+// The same by code. Well-filled buckets are sets of bits, one a sequence, and the list has the occurrences of a sequence beyond the first;
 // sparse buckets are the list alone. Entries are sequence << 8 | count, sequences rising, a count above 255 in several entries.
 struct ChoiceBuckets {
   std::vector<std::uint32_t> heads;
   Array<std::uint32_t> entries;
 };
 
-// With b = 1 where a sequence holds a pattern at all and e what it holds beyond that, counts are c = b + e, and in a matrix of a batch
+// With b = 1 if a sequence has a pattern, and e further occurrences, counts are c = b + e, and in a matrix of a batch
 // with itself  c_i c_j = c_i b_j + e_j b_i + e_i e_j.  Row i takes the first term for columns up to i and the second, with i and j
 // changing places, from i on: both are sums of sets. The halves are added up in the end. Only patterns that row i holds several times
 // have to look into lists, for the third term.
@@ -50,8 +50,8 @@ class BucketGram {
     const double longest_left = strands * longest(left_.data), longest_right = strands * longest(right_.data);
     const double symbols = static_cast<double>(right_.data.symbols.size());
     with_bits_ = strands * symbols / static_cast<double>(columns_) > static_cast<double>(buckets_) / 64 && longest_left < 60000;
-    // Some choices at a time, since each round reads and writes the whole matrix; but what a block of columns has in all their buckets
-    // must stay in the second cache, and lists in the third.
+    // Some choices at a time, since each round reads and writes the whole matrix; but the bits of a block of columns in all their buckets
+    // must stay in the second-level cache, and lists in the third.
     const double most =
         with_bits_ ? 786432 / (8.0 * BitCounters::kWords * static_cast<double>(buckets_)) : (1 << 24) / (4 * strands * symbols + 1);
     at_once_ = static_cast<std::size_t>(std::clamp(most, 1.0, 16.0));
@@ -178,7 +178,7 @@ class BucketGram {
       }
   }
 
-  // Every so many rows go to the next thread: in a lower half, later rows cost more.
+  // Threads take rows in turn: in a lower half, later rows cost more.
   std::vector<std::size_t> rows_of(int part) const {
     std::vector<std::size_t> mine;
     for (std::size_t i = 0; i < rows_; ++i)
@@ -186,7 +186,7 @@ class BucketGram {
     return mine;
   }
 
-  // Which sets each row adds up: those it adds once (or a few times, then named as often), by sixteens, and the others with their count.
+  // The sets that each row adds up: sets added once (or a few times, then listed as often), by sixteens, and others with their count.
   struct RowSets {
     std::vector<std::size_t> few_starts{0}, many_starts{0}, total;
     std::vector<std::uint32_t> few;
@@ -216,7 +216,7 @@ class BucketGram {
     return sets;
   }
 
-  // Counts, for the columns of one block, in how many of the row's sets each is.
+  // Counts in how many of the row's sets each column of one block is.
   static void add_bits(const RowSets& sets, std::size_t row, const std::uint64_t* bits, BitCounters& counters) {
     counters.clear(sets.total[row]);
     add_sixteens(counters, bits, sets.few.data() + sets.few_starts[row], sets.few.data() + sets.few_starts[row + 1]);

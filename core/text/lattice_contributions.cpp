@@ -53,7 +53,7 @@ void PatternFeatures::contributions(const Lattices& data, std::span<const std::i
                          });
         }
       };
-      std::unordered_map<std::uint32_t, W> sums;  // of what patterns are expected, where the value is not that sum
+      std::unordered_map<std::uint32_t, W> sums;  // expected sums of patterns, if their values differ from these
       if (counts_ != Counts::raw)
         each_known([&](std::uint32_t node, std::uint32_t id, const std::int32_t*, double value, const std::size_t*, std::size_t) {
           sums[id] += expected[node] * value;

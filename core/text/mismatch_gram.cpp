@@ -108,7 +108,7 @@ Buffer<double> mismatch_gram(int length, std::span<const double> weights, std::s
                              const std::optional<Recoded>& right, int threads) {
   return with_symbol_type(std::max(n_codes(left), right ? n_codes(*right) : 0), [&](auto symbol) {
     using Symbol = decltype(symbol);
-    // Two strands against two are twice one against two: x with y is as its reverse complement with y's.
+    // Two strands against two are twice one against two: k of x and y equals k of their reverse complements.
     const auto x = runs_of<Symbol>(left, length, {});
     const bool one_strand = complement.empty();
     const auto y = right || !one_strand ? runs_of<Symbol>(right ? *right : left, length, complement) : std::vector<Runs<Symbol>>();

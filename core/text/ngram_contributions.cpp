@@ -55,7 +55,7 @@ class WindowIds {
   std::vector<std::uint32_t> tags_, ids_;
 };
 
-// How often each of some numbers occurs among them.
+// How often each number occurs.
 class Multiplicities {
  public:
   void of(std::span<const std::uint32_t> numbers) {
@@ -68,7 +68,7 @@ class Multiplicities {
 
  private:
   static std::uint32_t tag(std::uint32_t number) { return number * 0x9E3779B9u; }
-  static bool equal(std::uint32_t) { return true; }  // as their tags are: the factor is odd
+  static bool equal(std::uint32_t) { return true; }  // equal tags mean equal numbers: the factor is odd
 
   TagIndex index_{"n-grams"};
   std::vector<std::uint32_t> counts_;

@@ -13,7 +13,7 @@
 namespace treille {
 
 struct CountedNGram {
-  std::uint32_t tag;    // 32 bits of hash: a place to look, never an identity
+  std::uint32_t tag;    // 32 bits of hash: a place to search, never an identity
   std::uint32_t first;  // where the gram first occurs
   std::uint32_t count;
 };
@@ -58,8 +58,8 @@ class NGramCounter {
     const Symbol* s = sequence.data();
     std::uint64_t h = 0;
     for (std::size_t k = 0; k + 1 < n; ++k) h = hash.push(h, s[k]);
-    // When the window before was found again at `twin`, and this one's candidate starts at twin + 1, all symbols but
-    // the last are known to agree: copied passages stay linear for long grams, too.
+    // If the window before occurred earlier at `twin`, and this one's candidate starts at twin + 1, all symbols but the last are known to
+    // agree: copied passages stay linear for long grams, too.
     std::size_t twin = kNone;
     std::size_t last_border = 0;  // before the last symbol of the window
     auto is_border = [&](std::size_t k) { return border >= 0 && static_cast<std::int64_t>(s[k]) == border; };

@@ -107,7 +107,7 @@ NGramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& orde
 }
 
 // Inserts n grams: read(id, symbols) writes the symbols of one and returns its order; use(id, its id in the dictionary). Some grams at a
-// time, whose slots and whose equals in the dictionary are requested from memory together.
+// time, whose slots and equal grams in the dictionary are prefetched together.
 template <class Symbol, class Read, class Use>
 void insert_all(NGramDictionary<Symbol>& dictionary, std::size_t n, const Orders& orders, Read&& read, Use&& use) {
   constexpr std::size_t kTogether = 32;

@@ -1,5 +1,5 @@
 #pragma once
-// N-gram features of many sequences: fitted on some, then frozen and met with others.
+// N-gram features of many sequences: fitted on some, then frozen and applied to others.
 //
 //   phi_z(x) = weight[|z|] * t(number of occurrences of z in x),   min_order <= |z| <= max_order,   t as in features/count_transform.hpp.
 //
@@ -22,7 +22,7 @@
 
 namespace treille {
 
-// Where n-grams occur, sequence by sequence and by position: those of sequence i are [offsets[i], offsets[i + 1]).
+// Occurrences of n-grams, sequence by sequence and by position: [offsets[i], offsets[i + 1]) are in sequence i.
 struct Occurrences {
   Buffer<std::int64_t> ids, starts, offsets;
 };
@@ -30,7 +30,7 @@ struct Occurrences {
 class NGramFeatures {
  public:
   // `weights` has one entry for each order min_order..max_order. Symbols are 0..alphabet_size-1.
-  // Threads only share out the work: the result does not depend on their number.
+  // The result does not depend on the number of threads.
   static NGramFeatures fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
                            int threads, RowsWithNorms& rows, Counts counts = Counts::raw);
   static NGramFeatures fit(const Lattices& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
@@ -47,18 +47,18 @@ class NGramFeatures {
   // Every occurrence of a fitted n-gram; its length is that of the n-gram.
   Occurrences occurrences(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
 
-  // What each symbol, or arc, adds to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times the
-  // value of each occurrence of an n-gram, shared equally among its symbols. Occurrences in a lattice count as they are expected.
+  // The contribution of each symbol, or arc, to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight
+  // times the value of each occurrence of an n-gram, shared equally among its symbols. Occurrences in a lattice count as they are expected.
   // Written to `out`, a row for each symbol or arc.
   void contributions(const Sequences& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,
                      int threads, double* out) const;
   void contributions(const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,
                      int threads, double* out) const;
 
-  // The n-grams of both: these with their ids, then those of `other` that are new, in their order; and the ids of `other` here.
-  // Symbol s of `other` is recode[s] here; symbols that are new must follow those of this alphabet.
+  // Merges with `other`: the n-grams of this one with their ids, then the new ones of `other`, in their order; and the ids of `other` in
+  // the result. Symbol s of `other` is recode[s] here; symbols that are new must follow those of this alphabet.
   std::pair<NGramFeatures, std::vector<std::int64_t>> merge(const NGramFeatures& other, std::span<const std::int32_t> recode) const;
-  // The same in place, in time that does not depend on how many n-grams these are.
+  // The same in place, in time that does not depend on the number of n-grams here.
   std::vector<std::int64_t> absorb(const NGramFeatures& other, std::span<const std::int32_t> recode);
 
   std::size_t size() const;

@@ -32,7 +32,7 @@ class TableShares {
       std::copy_n(weights.data() + id * n_functions, n_functions, prices_.data() + table.addresses[id] * n_functions);
   }
 
-  // Adds what each symbol is worth to `out`. False, and nothing added: a symbol has no place in the table.
+  // Adds the worth of each symbol to `out`. Returns false, and adds nothing, if a symbol has no place in the table.
   bool add(Symbols x, double* out) {
     if (std::any_of(x.begin(), x.end(), [&](std::int32_t s) { return s >= base_; })) return false;
     each_strand(family_, x, [&](Symbols strand, bool reverse) {

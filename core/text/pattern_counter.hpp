@@ -10,7 +10,7 @@
 
 namespace treille {
 
-// 32 bits of hash of a pattern: a place to look, never an identity.
+// 32 bits of hash of a pattern: a place to search, never an identity.
 inline std::uint32_t pattern_tag(const std::int32_t* cells, int n) {
   std::uint64_t h = 0;
   for (int j = 0; j < n; ++j) h = h * RollingHash::kBase + static_cast<std::uint64_t>(cells[j]) + 1;

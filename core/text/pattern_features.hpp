@@ -1,5 +1,5 @@
 #pragma once
-// Features of many sequences for any family of patterns (patterns.hpp): fitted on some, then frozen and met with others.
+// Features of many sequences for any family of patterns (patterns.hpp): fitted on some, then frozen and applied to others.
 //
 //   phi_z(x) = s_z t(sum of the values of z's occurrences in x, without their common factor s_z),   t as in features/count_transform.hpp.
 //
@@ -42,7 +42,7 @@ struct PatternFamilies {
 class PatternFeatures {
  public:
   // Symbol s of the data is read as recode[s]: 0..alphabet_size-1, or -1 to leave it out.
-  // Threads only share out the work: the result does not depend on their number.
+  // The result does not depend on the number of threads.
   static PatternFeatures fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
                              std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts = Counts::raw);
   static PatternFeatures fit(const PatternFamily& family, const Lattices& data, std::span<const std::int32_t> recode,
@@ -56,9 +56,9 @@ class PatternFeatures {
   RowsWithNorms transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
   RowsWithNorms transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
 
-  // What each symbol, or arc, adds to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times the
-  // value of each occurrence of a pattern, shared equally among the symbols that it covers. Occurrences in a lattice count as they are
-  // expected. Written to `out`, a row for each symbol or arc.
+  // The contribution of each symbol, or arc, to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight
+  // times the value of each occurrence of a pattern, shared equally among the symbols that it covers. Occurrences in a lattice count as
+  // they are expected. Written to `out`, a row for each symbol or arc.
   void contributions(const Sequences& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,
                      int threads, double* out) const;
   void contributions(const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,

@@ -1,5 +1,5 @@
 #pragma once
-// Matrices of string kernels that need no features held: the values themselves, by several threads.
+// Matrices of string kernels without features in memory: the values are computed directly, by several threads.
 // In all of them symbol s of a batch is read as recode[s], and a symbol below 0 is in no window; one code is one symbol in both batches.
 
 #include <cstdint>

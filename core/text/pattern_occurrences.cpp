@@ -8,7 +8,7 @@
 namespace treille {
 namespace {
 
-// A family whose patterns' occurrences have a factor in common.
+// A family in which the occurrences of a pattern have a common factor.
 template <class Family>
 constexpr bool kScaled = requires(const Family& family) { family.unscaled(); };
 
@@ -27,7 +27,7 @@ void visit_all(const PlacedPatterns& family, Symbols x, const OccurrenceVisitor&
   });
 }
 
-// Patterns of a window cover those of its symbols that they fix.
+// A pattern of a window covers the symbols that it fixes.
 template <class Family>
 void visit_all(const Family& family, Symbols x, const OccurrenceVisitor& visit) {
   const auto width = static_cast<std::size_t>(family.width());

@@ -1,5 +1,5 @@
 #pragma once
-// Where the patterns of a family occur in a sequence, and what the occurrences are worth: for any family. The loops over occurrences are
+// Occurrences of the patterns of any family in a sequence, and their worth. The loops over occurrences are
 // compiled once, in pattern_occurrences.cpp.
 
 #include <cstddef>
@@ -22,7 +22,7 @@ void each_occurrence(const PatternFamily& family, Symbols x, const OccurrenceVis
 // Adds the patterns that occur in x to `counter`, their values times `factor`.
 void add_patterns(const PatternFamily& family, Symbols x, double factor, PatternCounter& counter);
 
-// The strings that lattices are read in: gappy patterns themselves, windows of the others. Refuses patterns at fixed places.
+// The strings that are counted in lattices: gappy patterns themselves, windows of the other families. Refuses patterns at fixed places.
 GramSpan lattice_span(const PatternFamily& family);
 
 // use(strand, is_reverse) for a sequence and, with complements, its reverse complement.
@@ -41,8 +41,8 @@ inline GappedKmerPatterns one_strand(const GappedKmerPatterns& family) {
   return copy;
 }
 
-// What the occurrences of a pattern sum to, and the value of the pattern. Raw sums are values; for the others, occurrences are summed
-// without their common factor.
+// Converts the sum over a pattern's occurrences to the value of the pattern. Raw sums are values; otherwise, occurrences are summed without
+// their common factor.
 class PatternValues {
  public:
   PatternValues(const PatternFamily& family, Counts counts);

@@ -18,13 +18,13 @@
 
 namespace treille {
 
-// How many addresses a table may have: 5 bytes each per thread, and the occurrences should outnumber them.
+// The most addresses of a table: each takes 5 bytes per thread, and there should be more occurrences than addresses.
 constexpr double kTableAlways = 1 << 22, kTableMost = 1 << 26;
 
 template <class Family>
 constexpr bool kHasTable = requires(const Family& family) { family.table_groups(); };
 
-// 0 where the family has no table, or too large a one for so many symbols.
+// 0 if the family has no table, or one that is too large for so many symbols.
 template <class Family>
 std::size_t table_size(const Family& family, std::int64_t alphabet_size, double symbols) {
   if constexpr (kHasTable<Family>) {

@@ -1,5 +1,5 @@
 #pragma once
-// Families of patterns that count-based string kernels look for. A family emits the patterns of one sequence:
+// Families of patterns that count-based string kernels search for. A family emits the patterns of one sequence:
 //
 //   family.emit(x, sink)   calls   sink(cells, n, value)   for every occurrence; phi_z(x) is the sum of the values of z. Gappy patterns
 // give `places` after the value, if the sink takes it.
@@ -80,7 +80,7 @@ struct GappyPatterns {
         continue;
       }
       at[1] = start;
-      // at[depth] is the place last tried for symbol `depth`.
+      // at[depth] is the place tried last for symbol `depth`.
       for (std::size_t depth = 1; depth > 0;) {
         const std::size_t place = ++at[depth];
         const auto gap = static_cast<std::int64_t>(place - at[depth - 1] - 1);

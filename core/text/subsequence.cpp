@@ -38,7 +38,7 @@ class Table {
   }
 
  private:
-  // Rows at once, so that S is read and written once for all of them; `sum` takes what ends here.
+  // Several rows at once, so that S is read and written once for all of them; subsequences that end here are added to `sum`.
   template <int Rows>
   static TREILLE_INLINE void rows(const std::int32_t* x, const double* y, std::size_t length, int n, double decay, double* S, Lanes& sum) {
     constexpr int most = N > 1 ? N - 1 : N == 1 ? 1 : kMostLevels;
@@ -107,7 +107,7 @@ constexpr Fill* fill_avx2 = fill_any;
 constexpr Fill* fill_avx512 = fill_any;
 #endif
 
-// What a thread needs to fill one table after the other.
+// The work space of a thread that fills one table after the other.
 class Worker {
  public:
   Worker(int n, double decay) : n_(n), decay_(decay), factor_(std::pow(decay, 2 * n)) {
@@ -165,7 +165,7 @@ void subsequence_gram(const Sequences& left, const Sequences& right, int n, doub
 void subsequence_gram(const Sequences& all, int n, double decay, int threads, double* out) {
   const auto groups = grouped(all);
   const std::size_t width = all.size();
-  // A group meets the groups from its own on. Pairs within a group are computed both ways, and the second is dropped.
+  // A group is paired with itself and all later groups. Pairs within a group are computed both ways, and the second value is dropped.
   by_workers(groups.size(), n, decay, threads, [&](Worker& worker, std::size_t k) {
     const Group& first = groups[groups.size() - 1 - k];  // the longest begin
     for (std::size_t g = 0; g <= groups.size() - 1 - k; ++g) {

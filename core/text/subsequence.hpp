@@ -1,5 +1,5 @@
 #pragma once
-// The subsequence kernel: common subsequences of n symbols, gaps allowed, weighted by how far they stretch.
+// The subsequence kernel: common subsequences of n symbols, gaps allowed, weighted by their spans.
 //
 //   k(x, y) = sum over z in Sigma^n, i: x[i] = z, j: y[j] = z of decay^(span(i) + span(j)),   span(i) = i_n - i_1 + 1
 //

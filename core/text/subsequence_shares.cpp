@@ -44,7 +44,7 @@ class Rows {
     }
   }
 
-  // The derivative for a symbol of x, from S before it and the same from the end, R, which becomes that of the row.
+  // The derivative for a symbol of x, from S before it and from R, the same sums from the end; R is updated to this row.
   static TREILLE_INLINE void down(std::int32_t x, const double* y, std::size_t length, int n_levels, double decay, const double* before,
                                   double* R, double* out) {
     constexpr int most = L > 0 ? L : L == 0 ? 1 : kMostLevels;

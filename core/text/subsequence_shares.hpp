@@ -1,5 +1,5 @@
 #pragma once
-// What the symbols of a sequence x add to f(x) = sum over y of beta_y k(x, y), k the subsequence kernel of n symbols.
+// The contributions of the symbols of a sequence x to f(x) = sum over y of beta_y k(x, y), k the subsequence kernel of n symbols.
 //
 // A common subsequence is shared equally among its n symbols: k is homogeneous of degree n in weights of the symbols of x, so the share of
 // a symbol is the derivative of k with respect to its weight, divided by n. With E_l[a, b] as in subsequence.hpp, and O_m[a, b] the sum

@@ -1,6 +1,6 @@
 #pragma once
-// What the symbols of a sequence x add to f(x) = sum over y of beta_y k(x, y), k(x, y) = sum over substrings z of weight(|z|) count_x(z)
-// count_y(z): every occurrence of z in x shares weight(|z|) sum over y of beta_y count_y(z) equally among its symbols.
+// The contributions of the symbols of a sequence x to f(x) = sum over y of beta_y k(x, y), k(x, y) = sum over substrings z of weight(|z|)
+// count_x(z) count_y(z): every occurrence of z in x shares weight(|z|) sum over y of beta_y count_y(z) equally among its symbols.
 //
 // The suffixes of all y are sorted. From each place of x, the range of suffixes that begin with its first l symbols is narrowed for
 // l = 1, 2, ..., until it is empty or the weights that are left are negligible; sums of beta over ranges are differences of running sums.

@@ -117,11 +117,11 @@ void SubstringTree::fill(const Buffer<std::int32_t>& owner, const Buffer<Index>&
   const Lengths lengths(weights);
   auto& nodes = nodes_.template emplace<Array<Node<Index>>>();
   const std::int32_t* const sequence = owner.data();
-  nodes.reserve(lcp.size());  // more than there will be: pages are taken when they are written
+  nodes.reserve(lcp.size());  // more than needed: pages are only taken when they are written
   entries_.reserve(lcp.size());
   const auto kind = [&](std::int32_t i) { return two_sided() ? static_cast<std::int32_t>(static_cast<std::size_t>(i) >= n_left_) : i; };
 
-  // Intervals whose parent is still to come. One kind of sequence below: no node.
+  // Intervals whose parent is still to come. An interval with one kind of sequence below is no node.
   struct Done {
     Index first, last;
     Index node;         // or -1
@@ -187,7 +187,7 @@ void SubstringTree::fill(const Buffer<std::int32_t>& owner, const Buffer<Index>&
 }
 
 // Calls load(first, width, b) and store(first, width, o) around the passes for columns first..first+width-1; b and o hold `stride` values
-// a sequence. Which columns go together does not depend on the number of threads.
+// a sequence. The division into columns does not depend on the number of threads.
 template <class Load, class Store>
 void SubstringTree::by_columns(std::size_t n_functions, int threads, Load&& load, Store&& store) const {
   const std::size_t n_blocks = (n_functions + kColumns - 1) / kColumns;

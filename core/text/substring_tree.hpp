@@ -10,8 +10,8 @@
 //   (K beta)_j = sum over the suffixes of x_j of v at their places.
 //
 // A part of the tree below which all suffixes belong to one sequence only adds to that sequence's own coefficient: it is folded into one
-// number. What is kept are the nodes that several sequences share, 16 bytes each (24 with 64-bit indices), and 4 bytes for each suffix
-// below. Sums have positive terms wherever beta has: differences of W lose nothing in k, whose terms add up to W again.
+// number. Memory: 16 bytes (24 with 64-bit indices) for each node that several sequences share, and 4 bytes for each suffix below. Sums
+// have positive terms wherever beta has: differences of W lose nothing in k, whose terms add up to W again.
 //
 // Vishwanathan, Smola: Fast kernels for string and tree matching, NIPS 2002 (there by matching statistics).
 
@@ -25,14 +25,14 @@
 
 namespace treille {
 
-// Strings in lexicographic order, those that are prefixes first: whose each is, what it shares with the one before, how long it is.
+// Strings in lexicographic order, prefixes first: the owner of each, the length it shares with the one before, and its length.
 template <class Index>
 struct SortedStrings {
   Buffer<std::int32_t> owner;
   Buffer<Index> lcp, length;
 };
 
-// Which lengths count, and for how much: W is 0 up to min_length - 1, and constant from its last entry on.
+// The weights of lengths: W is 0 up to min_length - 1, and constant from its last entry on.
 struct SubstringWeights {
   std::int64_t min_length;
   std::span<const double> cumulative;  // W(0) = 0, W(1), ...
@@ -63,7 +63,7 @@ class SubstringTree {
   std::size_t n_nodes() const;
   std::size_t n_entries() const { return entries_.size(); }
   std::size_t n_bytes() const;
-  // What sequence i shares with itself alone: all of k(x, x) where it is the only one.
+  // The part of k(x, x) of sequence i by substrings of no other sequence: all of it if there is only one.
   double own(std::size_t i) const { return own_[i]; }
 
   // A node after its children. Its entries, the sequences of suffixes that hang on it directly, end where those of the next begin.
@@ -85,7 +85,7 @@ class SubstringTree {
 
   std::variant<Array<Node<std::int32_t>>, Array<Node<std::int64_t>>> nodes_;
   Array<std::int32_t> entries_;
-  std::vector<double> own_;  // by sequence: what no other shares; empty where there are two sides
+  std::vector<double> own_;  // by sequence: the part that no other shares; empty if there are two sides
   std::size_t n_sequences_, n_left_;
 };
 

@@ -11,7 +11,7 @@
 namespace treille {
 namespace {
 
-// How far ahead of the scan the text is asked for.
+// How far ahead of the scan the text is prefetched.
 template <class Index>
 constexpr Index kAhead = 32;
 
@@ -82,8 +82,8 @@ class InducedSort {
   }
 
   // LMS suffixes stand in order at the ends of their buckets, zeros elsewhere; after it all suffixes are in order. An entry that has
-  // nothing more to induce is kept as its complement, so that only half of the entries are looked up in the text. Place 0 has no
-  // suffix before it, and is told from an empty place by never being looked up.
+  // nothing more to induce is kept as its complement, so that only half of the entries are looked up in the text. Place 0 has no suffix
+  // before it; since it is never looked up, it cannot be confused with an empty place.
   void induce() {
     bucket_starts();
     put_larger(n_ - 1);
@@ -114,7 +114,7 @@ class InducedSort {
     Index found = 0;
     for (Index i = 0; i < n_; ++i) {
       const Index j = sa_[i];
-      sa_[found] = j;  // overwritten unless it counts; what is overwritten has been read
+      sa_[found] = j;  // overwritten unless it counts; overwritten entries have been read
       found += is_lms(j);
     }
 
@@ -155,7 +155,7 @@ class InducedSort {
   Array<Index> counts_, places_;
 };
 
-// What a place of the text is asked for by rank: one line of cache for both.
+// The data of a place of the text by rank: one cache line for both.
 template <class Index>
 struct Place {
   Index shared;  // at first the suffix before this one in the order, then the symbols shared with it

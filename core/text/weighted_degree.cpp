@@ -8,7 +8,7 @@ namespace {
 
 class DegreeKernel {
  public:
-  // ending_[r]: what the n-grams that end at a position bring where the last r symbols agree, r <= d.
+  // ending_[r]: the value of the n-grams that end at a position if the last r symbols agree, r <= d.
   DegreeKernel(int d, int shift) : d_(static_cast<std::size_t>(d)), shift_(static_cast<std::size_t>(shift)), ending_(d_ + 1, 0.0) {
     for (std::size_t n = 1; n <= d_; ++n)
       ending_[n] = ending_[n - 1] + 2.0 * static_cast<double>(d_ - n + 1) / (static_cast<double>(d_) * static_cast<double>(d_ + 1));

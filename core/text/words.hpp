@@ -53,7 +53,7 @@ class WordList {
   Array<std::int32_t> symbols;
 
  private:
-  std::u32string word_;  // room for the one being read
+  std::u32string word_;  // work space for the current word
   Interner<char32_t> words_;
 };
 

@@ -24,7 +24,7 @@ Kind kind(char c) { return kKinds[static_cast<unsigned char>(c)]; }
 // Reads the trees of one part of the texts.
 class Reader {
  public:
-  // The message that tells what is wrong at `at`, or an empty one.
+  // The message for an error at `at`; empty if there is none.
   std::string read(std::string_view text) {
     text_ = text;
     at_ = 0;
@@ -113,7 +113,7 @@ class Reader {
   std::vector<Open> open_;
 };
 
-// The labels of all parts, sorted, and the code there of each label of each part.
+// The labels of all parts, sorted, and the codes of each part's labels in them.
 std::vector<std::vector<std::int32_t>> join(const std::vector<Reader>& readers, std::vector<std::string>& alphabet) {
   for (const Reader& reader : readers)
     for (std::size_t id = 0; id < reader.words.size(); ++id) alphabet.emplace_back(reader.words[id].begin(), reader.words[id].end());
@@ -180,14 +180,14 @@ std::vector<std::int64_t> find_brackets(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (depth == 0 && kind(text[at]) != kBlank) {
       ends.push_back(static_cast<std::int64_t>(at));
-      if (text[at] != '(') {  // no tree: it ends with its line, and the reader tells what is wrong with it
+      if (text[at] != '(') {  // no tree: it ends with its line, and the reader reports the error
         at = std::min(text.find('\n', at), text.size());
         ends.push_back(static_cast<std::int64_t>(at));
         continue;
       }
     }
     if (text[at] == '(') ++depth;
-    if (text[at] == ')' && --depth == 0) {  // what follows on the line belongs to the item: nothing may
+    if (text[at] == ')' && --depth == 0) {  // the rest of the line belongs to the item, and must be blank
       at = std::min(text.find('\n', at), text.size());
       ends.push_back(static_cast<std::int64_t>(at));
     }

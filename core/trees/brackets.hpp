@@ -14,7 +14,7 @@
 
 namespace treille {
 
-// What is wrong with a text, and at which byte.
+// An error in a text, and its byte.
 struct BracketFault {
   std::size_t item = 0, byte = 0;
   std::string message;
@@ -30,7 +30,7 @@ struct BracketTrees {
 // One tree each. The result does not depend on the number of threads.
 BracketTrees read_brackets(std::span<const std::string_view> texts, int threads);
 
-// Where the trees of a text begin and end, brackets balanced: pairs of bytes. An end is that of the text where a tree is not closed.
+// Where the trees of a text begin and end, brackets balanced: pairs of bytes. If a tree is not closed, its end is the end of the text.
 std::vector<std::int64_t> find_brackets(std::string_view text);
 
 }  // namespace treille

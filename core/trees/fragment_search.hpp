@@ -57,11 +57,11 @@ inline TrailEnd with(TrailEnd before, std::int32_t label, std::int32_t depth, Fr
 
 struct FragmentOccurrence {
   std::uint32_t node;
-  double value;  // what it adds to phi; of subset trees, how much more the nodes that follow can give
+  double value;  // its contribution to phi; for subset trees, the most that later nodes can add
 };
 
 struct SearchState {
-  double bound = 0, value = 1;  // the value of subset trees is that of all occurrences
+  double bound = 0, value = 1;  // for subset trees, the value of all occurrences
   std::int32_t depth = 0;       // of the next node, or the last
   TrailEnd trail;
   std::vector<FragmentOccurrence> occurrences;

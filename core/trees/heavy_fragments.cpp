@@ -156,7 +156,7 @@ class PartialSearch {
         children.push_back(static_cast<std::size_t>(c));
       sums.clear();
       double most = 0, all = 1, count_so_far = 0;
-      for (std::size_t k = children.size(); k-- > 0;) {  // from the last: those that follow each
+      for (std::size_t k = children.size(); k-- > 0;) {  // from the last: the siblings that follow each
         beside_[children[k]] = most <= 1 ? 1.0 : several(most, all, count_so_far);
         const double own = node_ * inside_[children[k]];
         most = std::max(most, sums[forest.labels[children[k]]] += own);
@@ -181,7 +181,7 @@ class PartialSearch {
  private:
   static constexpr std::size_t kMany = 1 << 16;
 
-  // Embeddings that end in the same node go on alike.
+  // Embeddings that end in the same node have the same continuations.
   static void merge(std::vector<FragmentOccurrence>& occurrences) {
     std::stable_sort(occurrences.begin(), occurrences.end(),
                      [](const FragmentOccurrence& a, const FragmentOccurrence& b) { return a.node < b.node; });

@@ -33,7 +33,7 @@ struct Fragment {
 
 struct HeavyFragments {
   std::vector<Fragment> found;  // of positive weight, the heaviest first
-  bool complete;                // whether the search came to its end
+  bool complete;                // whether the search was completed
 };
 
 struct SearchLimits {

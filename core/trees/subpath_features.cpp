@@ -29,7 +29,7 @@ struct SuffixTree {
         [&](const LcpInterval<std::int32_t>& u) {
           std::size_t children = done.size();
           while (children > 0 && done[children - 1].first >= u.first) --children;
-          const auto on_leaves = [&](auto&& use) {  // strings that end on u, or on an edge of their own below it
+          const auto on_leaves = [&](auto&& use) {  // strings that end on u, or on an edge below it that no other string shares
             std::int32_t next = u.first;
             for (std::size_t c = children; c <= done.size(); ++c) {
               const std::int32_t stop = c < done.size() ? done[c].first : u.last + 1;
@@ -183,7 +183,7 @@ SparseRows SubpathFeatures::transform(const Forest& forest, int threads) const {
     Part& part = parts[static_cast<std::size_t>(p)];
     Array<std::int32_t> whole(root_of_weight_.size(), 0);   // by node of the suffix tree: nodes of the row that match its whole edge
     Array<std::int32_t> partly(root_of_weight_.size(), 0);  // the others
-    Array<double> in_part(root_of_weight_.size(), 0.0);     // what they bring
+    Array<double> in_part(root_of_weight_.size(), 0.0);     // their contributions
     struct End {
       std::size_t node;
       std::int32_t depth;
@@ -292,7 +292,7 @@ void SubpathFeatures::contributions(const Forest& forest, std::span<const double
 
 SubpathFeatures SubpathFeatures::restrict(std::span<const std::int64_t> ids) const {
   const std::size_t n = parts_.node_parent.size(), n_paths = parts_.path_label.size();
-  // Of nodes and of paths: -1 where it goes, then its new number.
+  // For nodes and paths: -1 if it is dropped, then its new number.
   Array<std::int32_t> node(n, -1), path(n_paths, -1), feature(n, -1);
   for (std::size_t k = 0; k < ids.size(); ++k) {
     const std::int32_t kept = node_of_[static_cast<std::size_t>(ids[k])];

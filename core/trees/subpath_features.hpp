@@ -6,7 +6,7 @@
 // t as in features/count_transform.hpp.
 //
 // All paths on the edge into a node of depth l, whose parent has depth l', occur at the same nodes of the forest: they make one feature,
-// phi(x) = sqrt(W(l) - W(l')) t(count_x). In a new tree a node may match an edge but in part, down to depth m: if it is the c-th that
+// phi(x) = sqrt(W(l) - W(l')) t(count_x). In a new tree a node may match an edge only in part, down to depth m: if it is the c-th that
 // matches so far, it then brings (W(m) - W(l')) (t(c) - t(c - 1)) / sqrt(W(l) - W(l')), so that products with fitted rows stay exact.
 // Depths beyond the last entry of W are cut to it. There are at most two features for each distinct path from a root.
 //
@@ -46,8 +46,8 @@ class SubpathFeatures {
 
   // Labels from n_labels on match nothing.
   SparseRows transform(const Forest& forest, int threads) const;
-  // What each node adds to functions of the rows, `weights` a row of n_functions numbers for each feature: a path shares its weight
-  // equally among its nodes. Written to `out`, a row for each node.
+  // The contribution of each node to functions of the rows, `weights` a row of n_functions numbers for each feature: a path shares its
+  // weight equally among its nodes. Written to `out`, a row for each node.
   void contributions(const Forest& forest, std::span<const double> weights, std::size_t n_functions, double* out) const;
   // Feature ids[k] is number k, and the others are none.
   SubpathFeatures restrict(std::span<const std::int64_t> ids) const;

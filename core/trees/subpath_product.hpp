@@ -1,10 +1,10 @@
 #pragma once
 // Products with the matrix of the subpath kernel (see subpath_features.hpp) in the least memory: for each node, in the order of upward
-// strings, the bits of the number of its tree and of what it shares with the node before, and nothing else.
+// strings, the bits of its tree's number and of the length it shares with the node before, and nothing else.
 //
 // (K beta)_i is the sum over the nodes v of tree i of sum over intervals that hold v of (W(l) - W(l')) s, s being the sum of beta over the
 // nodes of the interval: a difference of prefix sums. Each interval adds its term where it begins and takes it back where it ends; the
-// running sum of these is what each node gets. O(N) a column, 16 bytes a node while it works. Sums and differences of the whole forest
+// running sum of these is the value of each node. O(N) a column, 16 bytes a node while it works. Sums and differences of the whole forest
 // round to about 1e-16 of the largest: SubstringTree, which takes no differences, loses less, and is faster.
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace treille {
 
-// The same products by plain arrays: upward strings in the place of suffixes. The first n_left trees are the rows of K, and the others its
+// The same products by plain arrays, with upward strings as suffixes. The first n_left trees are the rows of K, and the others its
 // columns; all are both where there are no others.
 SubstringTree shared_paths(const Forest& forest, std::span<const double> cumulative, std::size_t n_left);
 

@@ -29,7 +29,7 @@ class SubtreeCounter {
       waiting_.push_back(static_cast<std::int32_t>(id));
       if (arity_[v] == 0 && !leaves) continue;
       if (id >= slot_.size()) slot_.resize(2 * (std::size_t{id} + 1), 0);
-      const std::size_t slot = slot_[id];  // of an earlier tree, maybe
+      const std::size_t slot = slot_[id];  // possibly of an earlier tree
       if (slot < found_.size() && found_[slot].id == id) {
         ++found_[slot].count;
       } else {

@@ -1,10 +1,10 @@
 #pragma once
-// Features of the subtree kernel: complete subtrees, a node with all that hangs from it.
+// Features of the subtree kernel: complete subtrees, each a node with all its descendants.
 //
 //   phi_s(x) = decay^(m(s) / 2) * t(how often s stands in x),   m(s) the number of nodes of s, leaves only where `leaves`; t as in
 //   features/count_transform.hpp.
 //
-// Fitted on some trees, then frozen. Subtrees are told apart exactly: label and numbers of the children's subtrees (see interner.hpp).
+// Fitted on some trees, then frozen. Subtrees are compared exactly: label and numbers of the children's subtrees (see interner.hpp).
 // O(N) for N nodes. Ids fall with the number of trees that hold the subtree; ties go by first occurrence.
 
 #include <cstdint>
@@ -25,10 +25,10 @@ class SubtreeFeatures {
   // Frozen features from what `parts` gave: the key of a subtree is its label, then the numbers of its children's subtrees.
   static SubtreeFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
                                     std::span<const std::int32_t> subtrees, double decay, bool leaves, Counts counts = Counts::raw);
-  // What the features `ids`, which rise, are made of.
+  // The parts that rebuild the features `ids`, which rise.
   InternedFeatures::Parts parts(std::span<const std::int64_t> ids) const;
 
-  // Labels of the forest are numbered as in fit; those never seen have numbers never used there.
+  // Labels of the forest are numbered as in fit; labels never seen have numbers never used there.
   RowsWithNorms transform(const Forest& forest, int threads) const;
 
   // The feature of the complete subtree at each node, or -1.
@@ -42,7 +42,7 @@ class SubtreeFeatures {
  private:
   SubtreeFeatures(double decay, bool leaves, Counts counts) : decay_(decay), leaves_(leaves), counts_(counts) {}
 
-  // Of a subtree that occurs `count` times.
+  // The value of a subtree that occurs `count` times.
   double value(std::int64_t nodes, std::uint32_t count) const;
 
   double decay_;

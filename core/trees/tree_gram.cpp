@@ -122,7 +122,7 @@ class RowWorker {
       if (id == place_.size()) place_.push_back(0);
       Waiting own{};
       if (place_[id] < below && waiting_[place_[id]].id == id) {
-        own = waiting_[place_[id]];  // its values wait already, and will wait for longer
+        own = waiting_[place_[id]];  // its values are on the stack already, and will stay longer
         own.mark = used_ = mark;
       } else {
         own = computed(arity, below, label, last, id, mark);
@@ -141,7 +141,7 @@ class RowWorker {
  private:
   // A node whose values wait for its parent.
   struct Waiting {
-    std::size_t begin, mark;  // where its values stand, and what was in use before it came
+    std::size_t begin, mark;  // the place of its values, and the memory in use before it
     std::uint32_t start, size, id;
     std::int32_t label;
   };
@@ -157,7 +157,7 @@ class RowWorker {
       children_.push_back({values_.data() + waiting_[k].begin, waiting_[k].start, waiting_[k].size});
     double* own = values_.data() + used_;
     delta_.fill(children_, family.start, family.size, own);
-    std::copy_n(own, family.size, values_.data() + mark);  // the children are done with: what came of them takes their place
+    std::copy_n(own, family.size, values_.data() + mark);  // the children are finished: the result takes their place
     used_ = mark + family.size;
     return {mark, mark, family.start, family.size, id, label};
   }
@@ -175,7 +175,7 @@ class RowWorker {
     for (std::size_t j = 0; j < out.size(); ++j) {
       const double x = std::exchange(out[j], 0.0), before = sums_[j].high;
       const double high = sums_[j].high += x, part = high - before;
-      if (std::isfinite(high)) sums_[j].low += (before - (high - part)) + (x - part);  // what rounding took (Knuth)
+      if (std::isfinite(high)) sums_[j].low += (before - (high - part)) + (x - part);  // the rounding error (Knuth)
     }
   }
 
@@ -194,7 +194,7 @@ class RowWorker {
   std::vector<std::uint32_t> arity_;
   std::vector<std::int32_t> key_;
   Interner<std::int32_t> subtrees_;   // of the trees met so far
-  std::vector<std::uint32_t> place_;  // among those that wait, of the last with this subtree
+  std::vector<std::uint32_t> place_;  // place on the stack of the last node with this subtree
   std::vector<Waiting> waiting_;
   std::vector<Values> children_;
   std::vector<Sum> sums_;

@@ -2,7 +2,7 @@
 // Matrices of tree kernels,   k(x, y) = sum over nodes u of x and v of y of Delta(u, v),   Delta(u, v) = 0 unless u and v are kin.
 //
 // A row of the matrix at a time, against the distinct subtrees of all y (see tree_index.hpp): from the last node u of x to its root,
-// Delta(u, .) is computed for the whole family of u at once, from the same of u's children, which wait on a stack, equal ones once; then
+// Delta(u, .) is computed for the whole family of u at once, from the values of u's children, which wait on a stack, equal ones once; then
 // each value is added to the trees that hold the subtree. So Delta is computed once for each distinct subtree, not for each node, and all
 // memory is read in runs. A row costs the size of its nodes' families and of their lists of trees.
 //

@@ -1,7 +1,7 @@
 #pragma once
-// The distinct subtrees of many trees, and the trees that hold each: what matrices of tree kernels are computed from.
+// The distinct subtrees of many trees, and the trees that contain each: the input for matrices of tree kernels.
 //
-// A subtree is a node with all that hangs from it. What two nodes have in common depends on their subtrees alone, so equal subtrees are
+// A subtree is a node with all its descendants. The common fragments of two nodes depend on their subtrees alone, so equal subtrees are
 // kept once ("hash-consing", but exact): label, and numbers of the children's subtrees. Subtrees that can have something in common are
 // kin: those of one production (label and labels of the children), or those of one label. Kin stand side by side, those met first come
 // first, so that the kin found in the trees 0 .. i are the first of their family.
@@ -17,7 +17,7 @@
 
 namespace treille {
 
-// What makes two subtrees kin: a key from a node's label and the labels of its children.
+// The key of kin subtrees, from a node's label and the labels of its children.
 struct ByProduction {
   static constexpr bool kChildren = true;
 };

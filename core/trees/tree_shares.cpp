@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
-// A node of x: its family, and where the values of its members stand.
+// A node of x: its family, and the place of its members' values.
 struct Node {
   std::uint32_t start, size;
   std::size_t begin;
@@ -27,7 +27,7 @@ struct Node {
 using Places = std::span<const std::uint32_t>;
 using ChildNodes = std::span<const std::uint32_t>;  // nodes of x
 
-// What both kinds of trees read and write.
+// Input and output of both kinds of trees.
 struct ShareState {
   std::vector<Node> nodes;
   Array<double> values;   // Delta
@@ -123,7 +123,7 @@ class PartialShares {
     return s * rule_.mu * (rule_.decay * rule_.decay + sum);
   }
 
-  // Of a subsequence that pairs child i with place j: what may precede the pair times what may follow it.
+  // Of a subsequence that pairs child i with place j: the sum over what may precede the pair, times the sum over what may follow it.
   void down(ShareState& state, ChildNodes children, Places places, double s, const double* own) {
     const std::size_t n = children.size(), m = places.size();
     if (n == 0 || m == 0) return;
@@ -197,8 +197,8 @@ class TreeWorker {
     state_.n_functions = n_functions;
   }
 
-  // The last of the functions bounds the others: quadrature never overestimates powers of s, so that what its shares lack of its value,
-  // which is known, is no less than the error of any share.
+  // The last of the functions bounds the others: quadrature never overestimates powers of s, so the difference between its value, which is
+  // known, and the sum of its shares bounds the error of any share.
   void shares(const Forest& left, std::size_t t, double* out) {
     read(left, t);
     const std::size_t n_functions = state_.n_functions, n_wanted = n_functions - 1;

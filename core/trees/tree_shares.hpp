@@ -1,5 +1,5 @@
 #pragma once
-// What the nodes of a tree x add to f(x) = sum over trees y of beta_y k(x, y), for the kernels of tree_gram.hpp.
+// The contributions of the nodes of a tree x to f(x) = sum over trees y of beta_y k(x, y), for the kernels of tree_gram.hpp.
 //
 // Each node p of x gets a weight t_p. A fragment is worth the product of the weights of the nodes it covers, so that with
 // Delta(u, v) = t_u decay product over the children of (sigma t_child + Delta(child, child)) for subset trees, and

@@ -12,7 +12,7 @@
 namespace treille {
 namespace {
 
-// Paths found by the path above and the last label. A slot holds a part of the hash beside the path: most misses end there.
+// Paths found by the path above and the last label. A slot holds a part of the hash beside the path, which detects most misses.
 class PathTable {
  public:
   explicit PathTable(RootPaths& paths) : paths_(paths) {}
@@ -68,7 +68,7 @@ struct Keyed {
   std::int32_t path;
 };
 
-// By key, in passes over 11 bits each; passes over bits that all keys share are left out.
+// Sorts by key, in passes over 11 bits each; passes over bits that all keys share are left out.
 void radix_sort(Buffer<Keyed>& items, int bits) {
   constexpr int kDigit = 11;
   if (items.size() < 256) {
@@ -193,7 +193,7 @@ class UpwardSort {
       power[v] = paths_.parent[v];
     }
     for (; step > 0; step >>= 1)
-      for (std::size_t v = n_; v-- > 0;) {  // ancestors come first: those read from `power` are still to be written
+      for (std::size_t v = n_; v-- > 0;) {  // ancestors come first: entries read from `power` are not overwritten yet
         poll();
         if (step & 1) found[v] = follow(found[v], power);
         power[v] = follow(power[v], power);

@@ -3,8 +3,8 @@
 //
 // Nodes with equal upward strings are those that the same labels lead to from the root: the trie of root paths holds each string once.
 // Its M <= N nodes, here called paths, are sorted by as many labels as 64 bits hold, by radix; strings that share these are told apart by
-// prefix doubling over ancestors: the names of the first h labels of a path and of its h-th ancestor name the first 2h. What neighbours
-// share is then found by binary descent through the same names. A string that is a prefix of another comes before it.
+// prefix doubling over ancestors: the names of the first h labels of a path and of its h-th ancestor name the first 2h. The length that
+// neighbours share is then found by binary descent through the same names. A string that is a prefix of another comes before it.
 //
 // Cost: O(N) expected for the trie, O(M log(depth)) passes and sorts for the order; no recursion. While building, about 60 bytes a path and
 // 8 more for each doubling that is needed: one or none where trees are shallow, 17 for a chain of 100,000 nodes.
@@ -22,7 +22,7 @@ namespace treille {
 // The trie of root paths, parents before children.
 struct RootPaths {
   Buffer<std::int32_t> of_node;
-  Array<std::int32_t> label;   // the last of the path: that of its nodes
+  Array<std::int32_t> label;   // the last label of the path, which its nodes have
   Array<std::int32_t> parent;  // the path without its last label, or -1
   Array<std::int32_t> length;  // in labels
 

@@ -114,7 +114,7 @@ Xbw::Range Xbw::children_of(std::int32_t symbol, std::size_t before) const {
   if (meaning(symbol) & 1) return {0, 0};
   const std::size_t block = first_block_[static_cast<std::size_t>(symbol)] + before;
   const std::size_t first = block_begin(block);
-  std::size_t stop = first;  // families are small: the next bits are looked at before they are counted
+  std::size_t stop = first;  // families are small: the next bits are inspected one by one before they are counted
   while (stop < first + 64 && !last_[stop]) ++stop;
   return {first, last_[stop] ? stop + 1 : block_begin(block + 1)};
 }

@@ -2,7 +2,7 @@
 // The XBW index of a forest: its shape and labels in little more space than they need, navigated and searched without decoding.
 //
 // Nodes are places 0..N-1: sorted by the upward string of their parents, siblings and equals in preorder. The roots come first, so that
-// the root of tree i is place i. Kept are a bit for each place, set where the last of some siblings stands, and a wavelet tree of labels,
+// the root of tree i is place i. It stores a bit for each place, set at the last of some siblings, and a wavelet tree of labels,
 // each twice: as the label of a leaf and of an inner node. Inner nodes with one label have their children in one run of blocks of siblings,
 // in the order of their places. So children of the nodes that a path leads to stand side by side, and one label more is a step of search:
 // two ranks and two selects.
@@ -34,7 +34,7 @@ class Xbw {
 
   // No tree is empty. See upward_order.hpp for the cost of the order.
   explicit Xbw(const Forest& forest);
-  // From parts as they are kept in files; throws std::invalid_argument where they do not fit together.
+  // From the parts in a file; throws std::invalid_argument if they are inconsistent.
   Xbw(BitVector last, std::span<const std::int32_t> symbols, WaveletTree sequence);
 
   std::size_t n_nodes() const { return last_.size(); }
@@ -63,7 +63,7 @@ class Xbw {
   std::size_t meaning(std::int32_t symbol) const { return symbols_.select1(static_cast<std::size_t>(symbol)); }
   std::size_t count_blocks(std::span<const std::int64_t> counts);    // how many there are
   std::int32_t symbol(std::int32_t label, bool leaf) const;          // or -1
-  Range children_of(std::int32_t symbol, std::size_t before) const;  // of the node of that symbol before which there are so many
+  Range children_of(std::int32_t symbol, std::size_t before) const;  // of the node of that symbol with this many before it
   std::size_t block_begin(std::size_t block) const { return last_.select1(block - 1) + 1; }  // block 0 is that of the roots
   void append_subtree(std::size_t place, Array<std::int32_t>& labels, Array<std::int32_t>& parents) const;
   std::optional<Range> below(std::span<const std::int32_t> path) const;  // children of where it ends

@@ -216,7 +216,7 @@ def test_machines_with_cycles_are_compared_by_what_their_strings_span():
     assert a.equivalent(c, tolerance=1e-5)
 
 
-def test_costs_with_cycles():
+def test_machines_of_costs_with_cycles_are_compared():
     a = acceptor([(0, 1, 1.0, 0)], {0: 0.5}, semiring="log")
     b = acceptor([(0, 1, 1.0, 1), (1, 1, 1.0, 0)], {0: 0.5, 1: 0.5}, semiring="log")
     assert a.equivalent(b)

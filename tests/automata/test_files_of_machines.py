@@ -13,7 +13,7 @@ def arcs(fst):
     return sorted((s, names[0][i], names[1][o], w, t) for s, i, o, w, t in fst.arcs())
 
 
-def test_text_there_and_back():
+def test_text_is_read_back_as_written():
     back = Fst.from_text(T.to_text())
     assert arcs(back) == arcs(T)
     assert back("ab" * 1 + "a", "bb") == T("aba", "bb")
@@ -22,7 +22,7 @@ def test_text_there_and_back():
     assert Fst.from_text("").n_states == 0
 
 
-def test_text_from_a_file_with_tables(tmp_path):
+def test_text_is_read_from_a_file_with_tables(tmp_path):
     (tmp_path / "a.txt").write_text("0 1 1 2 0.5\n1\n")
     (tmp_path / "words.txt").write_text("<eps> 0\na 1\nb 2\n")
     table = str(tmp_path / "words.txt")
@@ -33,13 +33,13 @@ def test_text_from_a_file_with_tables(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.fst", "a.fst.txt", "a.jsonl", "a.ark"])
-def test_files_there_and_back(tmp_path, name):
+def test_files_are_read_back_as_written(tmp_path, name):
     T.write(tmp_path / name)
     back = Fst.read(tmp_path / name).astype("real")
     assert back("aba", "bb") == pytest.approx(T("aba", "bb"))
 
 
-def test_files_of_acceptors_and_what_weights_are(tmp_path):
+def test_files_of_acceptors_have_the_kind_of_weights_asked_for(tmp_path):
     chain = Fst.from_arcs([(0, "vine", "vine", 0.5, 1)], {1: 1.0})
     chain.write(tmp_path / "a.plf", weights="prob")
     assert (tmp_path / "a.plf").read_text() == "((('vine', 0.5, 1),),)\n"
@@ -47,7 +47,7 @@ def test_files_of_acceptors_and_what_weights_are(tmp_path):
     assert Fst.read(tmp_path / "a.plf", weights="cost").semiring == "log"
 
 
-def test_refusals(tmp_path):
+def test_files_that_are_not_one_machine_are_refused(tmp_path):
     (tmp_path / "a.plf").write_text("()\n()\n")
     with pytest.raises(InputError, match=r"a\.plf: holds 2 machines, expected one"):
         Fst.read(tmp_path / "a.plf")
@@ -62,7 +62,7 @@ def test_refusals(tmp_path):
         Fst.from_text("0 1 a b x\n")
 
 
-def test_machines_of_pynini():
+def test_machines_are_exchanged_with_pynini():
     pynini = pytest.importorskip("pynini")
     pywrapfst = pytest.importorskip("pywrapfst")
     back = Fst.from_pynini(T.to_pynini())

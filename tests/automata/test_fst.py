@@ -31,7 +31,7 @@ def test_the_binary_number_is_the_sum_of_two_paths(binary):
     assert sorted(spelled) == [1, 4]
 
 
-def test_figure_1_of_allauzen_et_al():
+def test_the_example_of_allauzen_et_al_has_its_weights():
     """The drawing is not in the text; its weights are: two paths from aab to baa, 3 x 1 x 4 x 2 and 3 x 2 x 3 x 2."""
     U = Fst.from_arcs(
         [
@@ -108,7 +108,7 @@ def test_parts_of_a_machine_are_listed():
     assert "2 and 1 symbols" in repr(two)
 
 
-def test_properties():
+def test_properties_describe_cycles_epsilons_and_determinism():
     chain, loop = Fst.from_string("ab"), Fst.from_string("ab").closure()
     assert (chain.is_acyclic, loop.is_acyclic) == (True, False)
     assert (chain.has_epsilons, loop.has_epsilons) == (False, True)
@@ -118,7 +118,7 @@ def test_properties():
     assert not Fst.from_arcs([(0, "a", "", 1.0, 1)], {}).has_epsilons
 
 
-def test_an_acceptor_is_told_by_names_where_tables_differ():
+def test_an_acceptor_is_recognised_by_names_where_tables_differ():
     def arcs(read, written):
         return Fst.from_arcs([(0, read, written, 1.0, 1)], {1: 1.0}, input_symbols="ab", output_symbols="ba")
 
@@ -222,7 +222,7 @@ def test_paths_are_counted_exactly_beyond_what_floats_hold():
     assert len(list(many.paths(max=3))) == 3
 
 
-def test_totals_by_components():
+def test_totals_are_summed_by_components():
     A = Fst.from_arcs([(0, 1, 1, 0.5, 1), (1, 1, 1, 0.5, 0), (1, 1, 1, 0.25, 2), (2, 1, 1, -0.5, 2)], {2: 3.0})
     assert A.total() == pytest.approx(0.5 * 0.25 / 0.75 / 1.5 * 3)
     assert A.reverse().total() == pytest.approx(A.total())
@@ -257,7 +257,7 @@ def test_signs_may_cancel_in_cycles():
     assert A.total() == pytest.approx(np.linalg.solve(np.eye(2) - M, [0, 1])[0])
 
 
-def test_costs_in_cycles():
+def test_costs_in_cycles_are_summed_or_diverge():
     loop = Fst.from_arcs([(0, 1, 1, np.log(2), 0)], {0: 800.0}, semiring="log")
     assert loop.total() == pytest.approx(800 - np.log(2))  # exp(-800) is no float
     with pytest.raises(InputError, match="diverges"):
@@ -268,7 +268,7 @@ def test_costs_in_cycles():
         Fst.from_arcs([(0, 1, 1, 1.0, 1), (1, 1, 1, -2.0, 0)], {0: 0.0}, semiring="tropical").total()
 
 
-def test_the_text_for_graphviz():
+def test_the_text_for_graphviz_escapes_labels():
     T = Fst.from_arcs([(0, 'q"', "b\\", 0.5, 1), (1, "", "a", 1.0, 1), (1, "a", "a", 1.0, 0)], {1: 2.0})
     assert T.to_dot().splitlines() == [
         "digraph {",

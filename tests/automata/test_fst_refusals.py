@@ -160,7 +160,7 @@ def test_machines_that_do_not_go_together():
         float("nan") * A
 
 
-def test_weights_that_have_no_cost():
+def test_weights_without_a_cost_are_refused():
     with pytest.raises(
         InputError, match="a weight is negative, which has no logarithm: 'log' cannot hold this machine"
     ):
@@ -173,7 +173,7 @@ def test_weights_that_have_no_cost():
         Fst.from_string("a").astype("max")
 
 
-def test_questions_a_machine_cannot_answer():
+def test_questions_that_a_machine_cannot_answer_are_refused():
     T = Fst.from_arcs([(0, "a", "b", 1.0, 1), (1, "b", "", 1.0, 0)], {1: 1.0})
     with pytest.raises(InputError, match="this machine is a transducer: give two strings"):
         T("a")

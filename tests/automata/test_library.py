@@ -28,14 +28,14 @@ def gram_matrix(T, symbols, longest, texts=TEXTS):
 
 
 @pytest.mark.parametrize(("n", "min_n"), [(1, None), (2, None), (3, None), (3, 1), (3, 2)])
-def test_ngrams(n, min_n):
+def test_the_transducer_of_n_grams_has_the_kernel_of_ngram(n, min_n):
     found = gram_matrix(library.ngram(n, "abc", min_n), "abc", n + 1)
     np.testing.assert_allclose(found, NGram(n, min_n=min_n)(TEXTS))
 
 
 @pytest.mark.parametrize("max_gap", [None, 0, 1, 3])
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_gappy_ngrams(n, max_gap):
+def test_the_transducer_of_gappy_n_grams_has_the_kernel_of_gappy(n, max_gap):
     found = gram_matrix(library.gappy(n, "abc", 0.5, max_gap), "abc", n + 1)
     np.testing.assert_allclose(found, Gappy(n, decay=0.5, max_gap=9 if max_gap is None else max_gap)(TEXTS))
 
@@ -49,13 +49,13 @@ def test_the_lecture_s_gappy_bigrams():
 
 
 @pytest.mark.parametrize(("k", "m"), [(1, 0), (2, 1), (3, 0), (3, 1), (3, 2)])
-def test_mismatches(k, m):
+def test_the_transducer_of_mismatches_has_the_kernel_of_mismatch(k, m):
     found = gram_matrix(library.mismatch(k, m, "abc"), "abc", k + 1)
     np.testing.assert_allclose(found, Mismatch(k, m, alphabet="abc")(TEXTS))
 
 
 @pytest.mark.parametrize(("k", "m"), [(2, 1), (3, 0), (3, 1), (3, 2)])
-def test_wildcards(k, m):
+def test_the_transducer_of_wildcards_has_the_kernel_of_wildcard(k, m):
     found = gram_matrix(library.wildcard(k, m, "abc", decay=0.5), "abc*", k + 1)
     np.testing.assert_allclose(found, Wildcard(k, m, decay=0.5)(TEXTS))
 
@@ -115,7 +115,7 @@ def scripts(x, z, most, weight):
 
 @settings(deadline=None, max_examples=60)
 @given(st.text("abc", max_size=6), st.text("abc", max_size=6), st.integers(0, 3))
-def test_edit_neighbourhoods(x, z, most):
+def test_edit_neighbourhoods_weigh_strings_by_their_distance(x, z, most):
     found = library.edit_neighbourhood(most, "abc", semiring="tropical")(x, z)
     assert found == (distance(x, z) if distance(x, z) <= most else np.inf)
     assert library.edit_neighbourhood(most, "abc", 0.5)(x, z) == pytest.approx(scripts(x, z, most, 0.5))

@@ -33,7 +33,7 @@ def need(name):
         pytest.skip(f"needs {name} in the folder that TREILLE_DATA names")
 
 
-def test_the_folder_is_the_one_the_environment_names(folder):
+def test_the_folder_is_named_by_the_environment(folder):
     assert data_folder() == folder
 
 

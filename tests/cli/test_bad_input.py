@@ -165,7 +165,7 @@ def test_a_command_line_that_cannot_be_understood_ends_with_2_and_points_to_the_
         ("a,x\nb,x\nc,y\n", ["--holdout", 0.5], "--holdout 0.5"),
     ],
 )
-def test_too_few_examples_to_score_are_said(cli, rows, options, said):
+def test_too_few_examples_to_score_are_reported(cli, rows, options, said):
     Path("few.csv").write_text(f"text,label\n{rows}")
     assert said in assert_refused(cli("train", "few.csv", *options))
 

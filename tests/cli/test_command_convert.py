@@ -18,7 +18,7 @@ def plf(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["dev.ark", "dev.jsonl.gz", "dev.mesh", "other.plf"])
-def test_lattices_are_converted_and_both_sides_are_said(cli, plf, name):
+def test_lattices_are_converted_and_both_formats_are_reported(cli, plf, name):
     answer = cli("convert", plf, name)
     assert answer.code == 0, answer.err
     assert "3 lattices (1 empty), PLF (guessed from its name), weights = log-probabilities" in answer.err

@@ -38,7 +38,7 @@ def test_the_tables_show_every_class_the_averages_and_the_confusions(cli, model,
     assert "true, predicted as  red  white" in answer.out
 
 
-def test_a_label_that_the_model_does_not_know_is_said_and_is_an_error(cli, model):
+def test_a_label_that_the_model_does_not_know_is_reported_and_counts_as_an_error(cli, model):
     Path("more.csv").write_text("text,label\na red wine of dark cherries,red\na pink wine,pink\n")
     answer = cli("evaluate", model, "more.csv", "--json")
     assert "pink (1)" in answer.err

@@ -33,7 +33,7 @@ def test_the_most_frequent_features_are_counted_by_examples_and_in_all(cli, smal
     assert "a·" in out
 
 
-def test_npz_holds_the_matrix_with_names_and_labels_beside_it(cli, small):
+def test_npz_holds_the_matrix_and_other_files_names_and_labels(cli, small):
     answer = cli("features", small, "--kernel", "ngram(2)", "--output", "f.npz")
     assert "written:  f.npz, f.features.tsv, f.labels.txt" in answer.out
     features, expected = matrix()
@@ -63,6 +63,12 @@ def test_tsv_holds_a_line_for_every_value_that_is_not_zero(cli, small):
     assert header == ["example", "feature", "value"]
     first = {feature: float(value) for example, feature, value in rows if example == "0"}
     assert first == pytest.approx({"ab": 2 / 5**0.5, "ba": 1 / 5**0.5})
+
+
+def test_weights_by_classes_take_the_labels_of_the_file(cli, small):
+    assert cli("features", small, "--kernel", "ngram(2).weighted(nb)", "--output", "f.npz").code == 0
+    expected = Features(NGram(2).weighted("nb")).fit_transform(["abab", "ba b", "abc"], ["x", "y", "x"])
+    assert sp.load_npz("f.npz").toarray() == pytest.approx(expected.toarray())
 
 
 def test_texts_without_labels_have_no_file_of_labels(cli):

@@ -20,7 +20,7 @@ def genes(tmp_path):
     return path
 
 
-def test_npy_holds_the_matrix_and_labels_stand_beside_it(cli, genes):
+def test_npy_holds_the_matrix_and_another_file_the_labels(cli, genes):
     answer = cli("gram", genes, "--label", "class", "--kernel", "ngram(2).normalized()", "--output", "K.npy")
     assert answer.code == 0, answer.err
     assert "4 x 4 similarities, 0 to 1" in answer.out

@@ -5,7 +5,7 @@ from pathlib import Path
 import treille
 
 
-def test_a_model_shows_its_kernel_classes_report_and_most_telling_features(cli, model):
+def test_a_model_shows_its_kernel_classes_report_and_heaviest_features(cli, model):
     answer = cli("inspect", model, "--top", 3)
     assert answer.code == 0
     for said in (

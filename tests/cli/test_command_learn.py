@@ -48,7 +48,7 @@ def test_numbers_are_learned_by_ridge_regression(cli, tmp_path, extra):
     assert treille.load("r.treille").predict(["good good wine"])[0] == pytest.approx(2.0, abs=0.5)
 
 
-def test_bad_input(cli, wines):
+def test_bad_input_is_refused(cli, wines):
     assert cli("learn", wines, "--kernel", "ngram(2)", "--groups", "parts").code == 2
     assert "has one part only" in cli("learn", wines, "--kernel", "ngram(2)", "--groups", "parts").err
     assert "C is -1.0, expected a positive number" in cli("learn", wines, "--C", -1).err
@@ -66,10 +66,12 @@ def test_bad_input(cli, wines):
         (("--alpha", "1"), "it is for --regression; for classes use --C"),
         (("--alpha", "2"), "it is for --regression; for classes use --C"),
         (("--regression", "--C", "2"), "with --regression, the weight is --alpha"),
+        (("--regression", "--seed", "0"), "it is for the folds of --cv"),
+        (("--learn", "alignment", "--spread", "even"), "is for --learn risk: leave it out with --learn alignment"),
     ],
     ids=str,
 )
-def test_a_weight_that_would_not_be_used_is_refused(cli, wines, words, message):
+def test_an_option_that_would_not_be_used_is_refused(cli, wines, words, message):
     answer = cli("learn", wines, *words)
     assert answer.code == 2
     assert message in " ".join(answer.err.split())

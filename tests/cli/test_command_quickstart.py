@@ -18,7 +18,7 @@ def few(monkeypatch):
     monkeypatch.setattr(quickstart, "functions", lambda: functions(["json", "logging", "email"], per_package=60))
 
 
-def test_it_prints_the_table_and_the_telling_features_and_writes_everything(cli, few):
+def test_it_prints_the_table_and_the_heaviest_features_and_writes_everything(cli, few):
     answer = cli("quickstart")
     assert answer.code == 0
     header, row = answer.out.splitlines()[:2]

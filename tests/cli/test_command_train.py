@@ -28,7 +28,7 @@ def test_the_commands_to_try_next_carry_the_options_that_models_do_not_keep(cli,
     assert cli("predict", "w.treille", wines, "--encoding", "latin-1").out.count("\n") == 60
 
 
-def test_the_model_is_the_one_that_the_library_trains(cli, wines):
+def test_the_model_equals_that_of_the_library(cli, wines):
     options = ["--C", 0.5, "--loss", "squared_hinge", "--class-weight", "balanced", "--no-intercept", "--tol", 1e-6]
     assert cli("train", wines, "--kernel", "ngram(2, min_n=1)", *options, "--model", "wines.treille").code == 0
     texts, labels = zip(*(line.rsplit(",", 1) for line in wines.read_text().splitlines()[1:]), strict=True)
@@ -68,7 +68,7 @@ def test_a_part_held_out_is_scored(cli, wines):
     assert "on 25% held out" in cli("train", wines, "--holdout", 0.25).out
 
 
-def test_another_file_is_scored_and_its_unknown_labels_are_said(cli, wines):
+def test_another_file_is_scored_and_its_unknown_labels_are_reported(cli, wines):
     Path("test.csv").write_text("text,label\na red wine of dark cherries,red\na pink wine,rosé\n")
     answer = cli("train", wines, "--test", "test.csv", "--json")
     assert answer.json()["score"]["accuracy"]["mean"] == 0.5

@@ -68,7 +68,7 @@ def test_the_root_of_a_tree_is_its_class_and_the_model_remembers_it(cli, tmp_pat
     assert all("ROOT" in name or "(3" not in name for name, _ in treille.load("m.treille").top_features(5)["3"])
 
 
-def test_symbols_and_utterances_of_lattices(cli, tmp_path):
+def test_symbols_and_utterances_of_lattices_are_read(cli, tmp_path):
     (tmp_path / "k.ark").write_text("utt1\n0 1 5 1.0,2.0,\n1\n\nutt2\n0 1 6 1.0,2.0,\n1\n\n")
     (tmp_path / "words.txt").write_text("<eps> 0\nvine 5\nwine 6\n")
     (tmp_path / "utt2label").write_text("utt1 a\nutt2 b\n")
@@ -131,6 +131,7 @@ def test_models_remember_the_kind_of_weights(cli, tmp_path):
     (tmp_path / "a.plf").write_text("\n".join(lines) + "\n")
     assert cli("train", "a.plf", "--weights", "prob", "--model", "m.treille").code == 0
     assert "weights = probabilities (as requested)" in cli("predict", "m.treille", "a.plf").err
+    assert cli("predict", "m.treille", "-", stdin=b"vine\n").code == 0  # for which they are not
 
 
 def test_a_model_among_the_data_is_named(cli, genes):

@@ -50,7 +50,7 @@ def test_inspect_shows_sizes_labels_and_first_graphs(cli, graphs):
     assert (value["format"], value["nodes"], value["edges"], value["labels"]) == ("graphs", 24, 21, 3)
 
 
-def test_features_and_matrices_of_graphs(cli, graphs):
+def test_features_and_matrices_of_graphs_are_written(cli, graphs):
     assert cli("features", graphs, "--json").code == 0
     assert cli("gram", graphs, "--output", "g.npy").code == 0
     K = np.load("g.npy")

@@ -66,7 +66,7 @@ def test_files_give_examples_of_their_kind_which_is_summarised(name, tmp_path):
     (tmp_path / name).write_text(text)
     examples = read(tmp_path / name)
     assert kind_of(examples.X) is kind
-    assert isinstance(examples.X, kind.parts or list)
+    assert isinstance(examples.X, kind.packed or list)
     summary = kind.summarise(examples.X, 3, 80)
     assert len(summary.samples) == len(examples) == 1
     assert summary.fields

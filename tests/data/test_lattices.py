@@ -145,7 +145,7 @@ def test_strings_become_lattices_of_one_path():
     assert language(mixed[1]) == {("c", "d"): 1.0}
 
 
-def test_symbols_meet_by_name():
+def test_symbols_of_several_machines_are_matched_by_name():
     one = Fst.from_arcs([(0, "x", "x", 1.0, 1), (1, "y", "y", 1.0, 2)], {2: 1.0})
     other = Fst.from_arcs([(0, "y", "y", 1.0, 1), (1, "x", "x", 1.0, 2)], {2: 1.0})
     batch = Lattices([one, other])
@@ -216,7 +216,7 @@ def test_pruning_keeps_the_best_path_and_tells_what_is_lost(items, least):
     np.testing.assert_allclose(through.lost, 0.0, atol=1e-9)
 
 
-def test_pruning_by_hand():
+def test_pruning_leaves_the_arcs_and_masses_computed_by_hand():
     arcs = [(0, "a", "a", 0.7, 1), (0, "b", "b", 0.25, 1), (0, "c", "c", 0.05, 1)]
     batch = Lattices([Fst.from_arcs(arcs, {1: 1.0})])
     once = batch.prune(0.1)

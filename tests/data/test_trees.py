@@ -73,7 +73,7 @@ def test_nodes_in_any_order_are_put_in_preorder(tree, random):
         ("(Ä (ö ü))", "(Ä (ö ü))"),
     ],
 )
-def test_brackets_of_every_custom(text, expected):
+def test_brackets_are_read_in_every_custom(text, expected):
     assert str(Trees([text])[0]) == expected
 
 
@@ -88,7 +88,7 @@ def test_lines_of_svm_light_tk_and_kelp():
     assert Trees.from_brackets(lines).to_brackets() == ["(S (NP he))", "(S NP)"]
 
 
-def test_nltk_trees():
+def test_trees_of_nltk_are_read():
     nltk = pytest.importorskip("nltk")
     tree = nltk.Tree.fromstring("(S (NP (PRP he)) (VP (V sat)))")
     assert Trees([tree]).to_brackets() == ["(S (NP (PRP he)) (VP (V sat)))"]
@@ -106,13 +106,13 @@ def test_xml_with_attributes_and_text():
     assert str(Trees.from_xml([document], attributes=True)[0]) == "(a (@k v_w) (b) (c))"
 
 
-def test_xml_from_files(tmp_path):
+def test_xml_is_read_from_files(tmp_path):
     (tmp_path / "a.xml").write_text("<a><b/></a>")
     assert Trees.from_xml([tmp_path / "a.xml", "<a><b/></a>"]).to_brackets() == ["(a b)", "(a b)"]
     assert "no such file" in assert_refused(lambda: Trees.from_xml([tmp_path / "nowhere.xml"]))
 
 
-def test_html_is_mended():
+def test_html_is_repaired():
     pytest.importorskip("lxml")
     found = Trees.from_html(["<p class=x>one<p>two <b>three</p><!-- no -->"], text=True, attributes=True)
     assert str(found[0]) == "(html (body (p (@class x) (one)) (p (two) (b three))))"
@@ -133,12 +133,12 @@ def test_json_documents():
     assert str(Trees.from_json([[]])[0]) == "($)"
 
 
-def test_python_source():
+def test_python_source_becomes_its_syntax_tree():
     found = Trees.from_ast(["def f(x):\n    return x + 1"])
     assert str(found[0]) == "(Module (FunctionDef (arguments arg) (Return (BinOp (Name) (Add) (Constant)))))"
 
 
-def test_conllu():
+def test_conllu_becomes_trees_of_relations():
     rows = [
         "# text = The cat sat",
         "1-2\tThecat" + "\t_" * 8,
@@ -164,7 +164,7 @@ def test_conllu():
         ("('it''s',b):1e-3;", "(* (it's) (b))"),
     ],
 )
-def test_newick(text, expected):
+def test_newick_becomes_trees(text, expected):
     assert str(Trees.from_newick(text)[0]) == expected
 
 
@@ -196,7 +196,7 @@ def test_depth_is_no_limit_for_documents_and_tuples_either():
         document, nested = document[0], nested[-1]
 
 
-def test_depth_that_a_format_s_own_reader_refuses_is_told():
+def test_depth_that_the_parser_of_a_format_refuses_is_reported():
     assert "json cannot read them" in assert_refused(lambda: Trees.from_json(["[" * DEEP + "]" * DEEP]))
     assert "item 0" in assert_refused(lambda: Trees.from_ast(["(" * DEEP + ")" * DEEP]))
 
@@ -257,7 +257,7 @@ def test_brackets_that_are_no_tree_are_refused_with_their_place(text, message):
     assert message in assert_refused(lambda: Trees(["(S)", text, *["(S (NP))"] * 30_000], n_jobs=3))
 
 
-def test_of_lines_the_line_is_told():
+def test_errors_in_lines_name_the_line():
     assert "line 3, column 5: a second tree begins here" in assert_refused(
         lambda: Trees.from_brackets("(S)\n\n(S) (S)\n")
     )

@@ -64,7 +64,7 @@ class Frame:
         "vectors",
     ],
 )
-def test_all_forms_of_rows_are_one_batch(data):
+def test_all_containers_of_rows_give_the_same_batch(data):
     batch = Vectors(data)
     assert (len(batch), batch.n_columns, batch.names) == (4, 3, None)
     assert np.array_equal(batch.to_csr().toarray(), DENSE)
@@ -266,5 +266,5 @@ def test_two_columns_of_a_frame_with_one_name_are_refused():
         (SimpleNamespace(columns=[1]), False),
     ],
 )
-def test_rows_of_numbers_are_told_from_sequences(data, expected):
+def test_rows_of_numbers_are_distinguished_from_sequences(data, expected):
     assert Vectors.recognises(data) is expected

@@ -175,7 +175,7 @@ def test_no_trees_make_an_empty_index():
 
 
 @pytest.mark.parametrize("ask", ["label", "parent", "children", "is_leaf", "tree", "subtree"])
-def test_nodes_that_do_not_exist_are_told(ask):
+def test_nodes_that_do_not_exist_are_refused(ask):
     for node in (-1, 3):
         with pytest.raises(IndexError, match=f"node {node} does not exist: there are 3"):
             getattr(XBW(["(a (b) (c))"]), ask)(node)

@@ -99,7 +99,7 @@ def test_ctrl_c_ends_training_with_130_and_leaves_the_older_model(tmp_path):
 
 
 @pytest.mark.skipif(DATA is None, reason="TREILLE_DATA names no folder of public sets")
-def test_acquisitions_are_told_from_other_reuters_stories(tmp_path):
+def test_acquisitions_are_distinguished_from_other_reuters_stories(tmp_path):
     train, test = (DATA / "reuters21578" / f"{part}.jsonl.gz" for part in ("train", "test"))
     reading = ["--text", "title+body", "--label", "topics=acq"]
     assert treille("train", train, *reading, "--model", "acq.treille", folder=tmp_path).returncode == 0

@@ -63,7 +63,7 @@ def test_one_altered_byte_anywhere_is_noticed(saved, path, change):
             pytest.fail(f"byte {position} of {len(saved)} altered: the file is still read")
 
 
-def test_altered_weights_are_told_from_damage(saved, path):
+def test_altered_weights_are_refused_by_the_checksum(saved, path):
     assert_refused(path, saved[:-1] + bytes([saved[-1] ^ 1]), r"the file was altered after it was saved \(its checksum")
 
 

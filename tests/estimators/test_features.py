@@ -50,7 +50,7 @@ def test_a_column_goes_back_to_its_n_gram():
         features.inverse(4)
 
 
-def test_rows_are_the_compact_form_of_the_matrix():
+def test_rows_are_the_compact_representation_of_the_matrix():
     features = Features(NGram(2))
     rows = features.fit_rows(TEXTS)
     assert isinstance(rows, Rows)

@@ -110,7 +110,7 @@ def test_even_shares_are_equal():
 
 @pytest.mark.parametrize("learn", ["alignment", "alignment-nnls"])
 @pytest.mark.parametrize("groups", ["features", "parts"])
-def test_alignment(learn, groups):
+def test_shares_by_alignment_sum_to_one(learn, groups):
     model = LearnedRidge(NGram(2, min_n=1), learn=learn, groups=groups).fit(TEXTS, NUMBERS)
     assert sum(each.share for each in model.learned_weights_) == pytest.approx(1.0)
     if groups == "features":
@@ -163,12 +163,12 @@ def test_it_works_in_cross_validation_and_on_trees_and_numbers():
         ({"space": "nystrom"}, "space is 'nystrom', expected 'auto'"),
     ],
 )
-def test_refusals(change, said):
+def test_parameters_out_of_range_are_refused(change, said):
     with pytest.raises(InputError, match=said):
         clone(LearnedSVC(NGram(2))).set_params(**change).fit(TEXTS, LABELS)
 
 
-def test_refusals_of_data():
+def test_data_without_information_are_refused():
     with pytest.raises(InputError, match="all labels are 'x'"):
         LearnedSVC(NGram(2)).fit(TEXTS, ["x"] * 40)
     with pytest.raises(InputError, match="target 3 is NaN or infinite"):

@@ -261,7 +261,7 @@ def test_kernel_values_given_or_computed_by_a_function_learn_the_same():
     assert function.fit(TEXTS, LABELS).decision_function(TEXTS) == pytest.approx(expected)
 
 
-def test_weights_by_class_are_learned_with_rows_of_their_own():
+def test_weights_by_class_are_learned_with_rows_for_each_class():
     model = Perceptron(NGram(2).weighted("nb").normalized()).fit(TEXTS, LABELS)
     assert len(model.report_.per_class) == 3
     assert model.score(TEXTS, LABELS) > 0.8

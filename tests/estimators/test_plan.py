@@ -74,13 +74,13 @@ def test_the_model_says_what_was_chosen_and_how_large_it_was():
     assert isinstance(model.plan_, treille.Plan)
 
 
-def test_what_was_given_is_told_as_given():
+def test_a_given_choice_is_reported_as_given():
     model = SVC(NGram(2), solver=treille.solvers.DualCD()).fit(["ab", "cd"], [0, 1])
     assert model.plan_.kernel is model.kernel
     assert model.plan_.kernel_why == model.plan_.solver_why == "as given"
 
 
-def test_a_space_is_a_kernel_met_with_a_batch():
+def test_a_space_is_a_kernel_applied_to_a_batch():
     space = RowsSpace.build(NGram(1), NGram(1).batch(["ab", "a"]), n_jobs=2)
     assert (len(space.rows), space.features.n_features) == (2, 2)
 

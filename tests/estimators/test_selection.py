@@ -194,7 +194,7 @@ def test_every_space_gives_the_scores_of_a_grid_search(kernel, X):
     assert_scores_of_a_grid_search(kernel, X, TWO, atol=2e-4 if loose else 1e-6, **({"tol": 1e-7} if loose else {}))
 
 
-def test_columns_and_precomputed_kernels():
+def test_columns_and_precomputed_kernels_have_the_scores_of_a_grid_search():
     K = NGram(2)(TEXTS)
     search = GridSearchCV(SVC("precomputed", **TIGHT), {"C": CS}, cv=4).fit(K, TWO)
     assert_same_scores(search, SVCCV("precomputed", Cs=CS, cv=4, **TIGHT).fit(K, TWO))
@@ -367,7 +367,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("act", "message"), REFUSALS, ids=[message for _, message in REFUSALS])
 @pytest.mark.filterwarnings("ignore:R.2 score")
-def test_what_cannot_be_done_is_said(act, message):
+def test_what_cannot_be_done_is_refused(act, message):
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         act()
 

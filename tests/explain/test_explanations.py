@@ -63,7 +63,7 @@ def test_an_empty_example_has_no_contributions():
     np.testing.assert_array_equal(found.scores, found.intercept)
 
 
-def test_columns_have_parts_of_their_own():
+def test_each_column_has_its_parts():
     X = {"title": TEXTS, "size": np.arange(len(TEXTS)) / 30}
     model = SVC(Columns({"title": NGram(2).normalized(), "size": Linear()})).fit(X, LABELS)
     found = model.explain_all({"title": ["ab", "d"], "size": [3.0, 0.0]})

@@ -242,7 +242,7 @@ def test_numbers_and_sentences_have_pages_too(visit, tmp_path):
     assert shown(page).count() == 1
 
 
-def test_it_prints(visit, wines):
+def test_the_page_prints_without_its_navigation(visit, wines):
     page = visit(wines)
     page.emulate_media(media="print")
     assert not page.locator("nav").is_visible()

@@ -199,7 +199,7 @@ def test_several_targets_have_a_panel_each(tmp_path):
     assert len(content.examples[0].highlights) == 2
 
 
-def test_outliers_with_and_without_labels(tmp_path):
+def test_outliers_have_reports_with_and_without_labels(tmp_path):
     model = treille.OneClassSVM(KERNEL, nu=0.2).fit(WINES[:20])
     assert "inlier" in report_of(model, tmp_path, WINES, None)
     assert "Accuracy" in report_of(model, tmp_path, WINES, [1] * 20 + [-1] * 20)
@@ -224,7 +224,7 @@ def test_kernels_without_features_have_a_report(tmp_path):
     ],
     ids=["trees", "graphs", "numbers", "sequences"],
 )
-def test_other_kinds_of_data(tmp_path, kernel, X):
+def test_other_kinds_of_data_have_reports_without_tfidf(tmp_path, kernel, X):
     y = ["p", "q", "p", "q"]
     text = report_of(treille.SVC(kernel).fit(X, y), tmp_path, X, y, (X, y))
     assert "All 4 examples." in text
@@ -260,7 +260,7 @@ def test_a_perceptron_reports_its_mistakes(tmp_path):
     assert "Accuracy" in text
 
 
-def test_columns_of_a_frame(tmp_path):
+def test_columns_of_a_frame_have_a_report(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": WINES, "length": [float(len(x)) for x in WINES]})
     kernel = treille.kernels.Columns({"text": KERNEL, "length": treille.kernels.Linear()})

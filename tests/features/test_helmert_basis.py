@@ -84,7 +84,7 @@ def test_every_part_of_a_sum_has_its_own_representation():
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_the_model_is_the_one_of_flat_weights(classes, loss):
+def test_the_model_equals_that_of_flat_weights(classes, loss):
     X, y = sequences(30), np.arange(30) % classes
     kernel = KERNELS["with gaps in the sequences"]
     solvers = (DualCD(), DualCD(representation="flat"))

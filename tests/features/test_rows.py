@@ -45,7 +45,7 @@ LONG_GRAPH = Graph([f"label {i}" for i in range(300, 0, -1)], [(i, i + 1) for i 
     ("kernel", "examples"),
     [
         (NGram(2), ["".join(map(chr, range(1000, 600, -1))), "b"]),
-        (Gappy(2), ["".join(map(chr, range(1000, 600, -1))), "b"]),
+        (Gappy(2, max_gap=1), ["".join(map(chr, range(1000, 600, -1))), "b"]),
         (SubTree(1.0, leaves=True), [LONG_TREE, "(n1 leaf1)"]),
         (Subpath(), [LONG_TREE, "(n1 leaf1)"]),
         (Walks(2), [LONG_GRAPH, Graph(["label 1"], [])]),

@@ -10,7 +10,7 @@ from typing import Any
 
 import treille
 from treille import Graphs, Lattices, Strings, Trees, Vectors
-from treille.io.parts import ColumnParts
+from treille.io.packed import PackedColumns
 from treille.io.symbols import read_symbols
 from treille.kernels.parse import default_kernel, parse_kernel
 from treille.tagging import read_features, read_sentences, read_templates, stream_sentences, write_sentences
@@ -33,11 +33,11 @@ def whole(path: Path) -> None:
     examples = treille.io.read(path, **chosen)
     assert sum(len(chunk) for chunk in treille.io.read_chunks(path, examples=2, **chosen)) == len(examples)
     repr(examples)
-    if isinstance(examples.X, ColumnParts):
+    if isinstance(examples.X, PackedColumns):
         default_kernel(examples.X)[0].batch(examples.X)
         return
-    kinds: dict[str, Any] = {"NumberRows": Vectors, "TreeParts": Trees, "LatticeParts": Lattices}
-    kinds["GraphParts"] = Graphs
+    kinds: dict[str, Any] = {"NumberRows": Vectors, "PackedTrees": Trees, "LatticeParts": Lattices}
+    kinds["PackedGraphs"] = Graphs
     kinds.get(type(examples.X).__name__, Strings if isinstance(examples.X, list) else Lattices)(examples.X)
 
 

@@ -17,12 +17,12 @@ import pytest
 
 from treille.io import InputError, blocks, read, read_chunks
 from treille.io.blocks import Limits
-from treille.io.graph_parts import GraphParts
 from treille.io.lattices import write_lattices
 from treille.io.machine import MachineList, MachineParts
-from treille.io.parts import ColumnParts, NumberRows, joined
+from treille.io.packed import NumberRows, PackedColumns, joined
+from treille.io.packed_graphs import PackedGraphs
+from treille.io.packed_trees import PackedTrees
 from treille.io.read import FORMATS
-from treille.io.tree_parts import TreeParts
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"
 SIZES = [{"examples": 1}, {"examples": 2}, {"examples": 7}, {"characters": 50}]
@@ -109,7 +109,7 @@ SAMPLES["smiles ids"] = ("a.smi", some("CCO m{i}\n"))
 
 def content(X):
     """What examples hold, for comparison: rows by the names of their columns, machines by their words."""
-    if isinstance(X, ColumnParts):
+    if isinstance(X, PackedColumns):
         return {name: content(column) for name, column in X.columns.items()}
     if isinstance(X, NumberRows):
         return [{X.names[j]: v for j, v in zip(row.indices, row.data, strict=True)} for row in X.matrix]
@@ -118,7 +118,7 @@ def content(X):
             (m.name, m.words("inputs"), m.words("outputs"), *(a.tolist() for a in (m.sources, m.weights, m.targets)))
             for m in X.machines
         ]
-    if isinstance(X, (TreeParts, GraphParts)):
+    if isinstance(X, (PackedTrees, PackedGraphs)):
         values = [getattr(X, field.name) for field in fields(X)]
         return [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
     return list(X)
@@ -163,7 +163,7 @@ LATER = {  # what the first block cannot know is said
 
 @pytest.mark.parametrize("first", [Limits(1, 1), Limits(3, 100)], ids=str)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_so_are_those_of_a_file_that_is_larger_than_the_first_block(tmp_path, monkeypatch, name, first):
+def test_the_chunks_of_a_file_larger_than_the_first_block_are_the_file(tmp_path, monkeypatch, name, first):
     file, text = SAMPLES[name]
     (tmp_path / f"{file}.gz").write_bytes(gzip.compress(text.encode()))
     options = LATER.get(name, {})

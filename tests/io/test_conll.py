@@ -93,7 +93,7 @@ def test_document_marks_are_sentences_of_one_token():
     assert list(read("-DOCSTART- -X- O\n\na b O\n")) == [[("-DOCSTART-", "-X-", "O")], [("a", "b", "O")]]
 
 
-def test_compressed_marked_and_other_encodings(tmp_path):
+def test_compressed_files_byte_order_marks_and_other_encodings_are_read(tmp_path):
     path = tmp_path / "a.txt.gz"
     path.write_bytes(gzip.compress("\ufeffÅ x\n".encode()))
     assert read_sentences(path)[0] == [("Å", "x")]

@@ -172,7 +172,7 @@ def test_what_is_written_is_read_back(tmp_path):
 # TU sets
 
 
-def test_a_folder_of_the_tu_collection(tu):
+def test_a_folder_of_the_tu_collection_is_read(tu):
     examples = read(tu())
     assert spelt(examples) == ["2 nodes 6 8, 1 edge 0-1:2", "3 nodes 6 6 7, 2 edges 0-1:1 1-2:1"]
     assert examples.labels == ["1", "-1"]

@@ -237,7 +237,7 @@ def test_lines_without_a_tree_between_marks_are_refused(line, before, tmp_path):
             read()
 
 
-def test_no_line_beside_marked_ones_is_dropped():
+def test_lines_without_marks_among_marked_ones_are_refused():
     with pytest.raises(InputError, match=r"line 1: found '\(a b\)', expected a label and a tree between"):
         Trees.from_brackets("(a b)\n1 |BT| (S) |ET|")
 

@@ -178,6 +178,15 @@ def test_the_root_of_a_tree_is_its_label_and_does_not_stay_in_the_tree(write):
     assert "holds no trees" in refused(write("a.txt", "a vine\n"), root_label=True)
 
 
+def test_options_without_effect_are_refused_by_name(write):
+    path, labels = write("a.csv", "text,label\nred,v\ndry,w\n"), write("labels", "v\nw\n")
+    tree = write("a.mrg", "(3 (2 fine) (4 wine))\n")
+    assert "by --label label and by --labels" in refused(path, label="label", labels=labels)
+    assert "by --label 1 and by --root-label" in refused(tree, label="1", root_label=True)
+    assert refused(path, weights="prob") == f"{path}: holds no lattices, for which --weights is: leave it out"
+    assert "for which --symbols is" in refused(path, symbols=["<eps>", "red"])
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

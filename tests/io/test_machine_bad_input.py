@@ -255,7 +255,7 @@ def test_what_a_format_cannot_hold_is_refused_with_the_lattice_named(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_archives_folders_and_tables_that_are_damaged(tmp_path):
+def test_damaged_archives_folders_and_tables_are_refused(tmp_path):
     for name in ("a.zip", "a.tar.gz"):
         (tmp_path / name).write_bytes(b"no archive")
         with pytest.raises(InputError, match="is not an archive, or a damaged one"):
@@ -278,7 +278,7 @@ def test_archives_folders_and_tables_that_are_damaged(tmp_path):
             read_symbols(table)
 
 
-def test_an_unknown_format_and_a_file_without_lattices(tmp_path):
+def test_an_unknown_format_and_a_file_without_lattices_are_refused(tmp_path):
     path = tmp_path / "a.ark"
     path.write_text("\n")
     with pytest.raises(InputError, match="unknown format 'fsm', expected one of jsonl"):

@@ -75,7 +75,7 @@ def test_plf_is_read_back_whatever_its_numbers_are(parts):
 
 @given(machines(acceptor=True, words=NO_BLANKS, sausage=True))
 @settings(deadline=None)
-def test_confusion_networks_are_read_back_in_both_forms(parts):
+def test_confusion_networks_are_read_back_in_both_formats(parts):
     (mesh,) = parsed_mesh(confusion.format_mesh(parts), "a.mesh")
     assert_same(mesh, parts)
     for kind in ("prob", "cost"):
@@ -279,7 +279,7 @@ def test_meshes_of_srilm_and_columns_of_moses():
         ([2.0], "cost"),
     ],
 )
-def test_the_kind_of_weights_is_told_by_their_values(values, kind):
+def test_the_kind_of_weights_is_recognised_by_their_values(values, kind):
     assert kind_of(np.array(values), "a.plf")[0] == kind
 
 

@@ -88,7 +88,7 @@ def test_a_character_cut_at_the_end_of_the_file_is_named(tmp_path):
         text_of(write(tmp_path, "a.txt", b"ab\xc3"))
 
 
-def test_a_utf16_file_is_told_to_be_one(tmp_path):
+def test_a_utf16_file_is_recognised(tmp_path):
     path = write(tmp_path, "a.txt", "vine".encode("utf-16"))
     with pytest.raises(InputError, match="--encoding utf-16"):
         text_of(path)

@@ -169,7 +169,7 @@ def test_gzip_and_a_byte_order_mark_change_nothing(tmp_path):
     assert examples.note == f"{path}: 1 example, CSV (guessed from its name), text = text, label = label"
 
 
-def test_standard_input_is_read_and_its_format_told_from_its_content(monkeypatch):
+def test_standard_input_is_read_and_its_format_recognised_by_its_content(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b'{"text": "vine"}\n')))
     examples = read("-")
     assert (examples.X, examples.labels, examples.source) == (["vine"], None, "standard input")
@@ -190,7 +190,7 @@ def test_standard_input_is_read_and_its_format_told_from_its_content(monkeypatch
         ("a.txt", "text", "lines"),
     ],
 )
-def test_the_format_is_told_from_the_name_and_then_from_the_content(write, name, line, expected):
+def test_the_format_is_recognised_by_the_name_and_then_by_the_content(write, name, line, expected):
     rows = [] if expected in ("jsonl", "fasta", "lines") else [line]
     assert read(write(name, line, *rows)).format == expected
 

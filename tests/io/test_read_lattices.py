@@ -108,7 +108,7 @@ FILES = {
         ("a.txt", "arcs"),
     ],
 )
-def test_formats_are_told_by_name_or_content_and_said(tmp_path, name, kind):
+def test_formats_are_recognised_by_name_or_content_and_reported(tmp_path, name, kind):
     path = tmp_path / name
     path.write_text(FILES[kind])
     examples = read(path)

@@ -35,12 +35,12 @@ def test_rows_are_read_in_any_order_of_ids_and_without_what_is_not_used(write):
 
 
 @pytest.mark.parametrize("name", ["a.svm", "a.libsvm", "a.svmlight", "a.txt", "a"])
-def test_the_format_is_told_by_name_or_content(write, name):
+def test_the_format_is_recognised_by_name_or_content(write, name):
     assert read(write("-1 3:0.5 7:1 # vine", name=name)).format == "svmlight"
 
 
 @pytest.mark.parametrize("line", ["1 vine", "at 3:45 it rained", "1 3:45 pm", "3:45", "1"])
-def test_texts_are_not_taken_for_it(write, line):
+def test_texts_are_not_recognised_as_this_format(write, line):
     assert read(write(line, name="a.txt")).format == "lines"
 
 

@@ -47,11 +47,11 @@ def spelt(examples):
         ("a.csv", f"1,{TREE}", ("csv", "name")),
     ],
 )
-def test_the_format_is_told_where_that_is_safe(name, line, expected):
+def test_the_format_is_recognised_where_that_is_safe(name, line, expected):
     assert guess(name, line) == expected
 
 
-def test_a_label_a_tab_and_a_tree(write):
+def test_a_line_may_have_a_label_a_tab_and_a_tree(write):
     examples = read(write("a.tsv", f"yes\t{TREE}\n\nno\t(S)\n"))
     assert spelt(examples) == [TREE, "(S)"]
     assert examples.labels == ["yes", "no"]
@@ -192,7 +192,7 @@ def test_what_is_no_tree_is_refused_with_file_and_line(write, name, text, messag
     assert message in assert_refused(write(name, text))
 
 
-def test_a_file_without_labels_is_told_where_they_are_needed(write):
+def test_a_file_without_labels_is_refused_where_they_are_needed(write):
     assert "no field is called label" in assert_refused(write("a.mrg", "(S)"), labelled=True)
 
 

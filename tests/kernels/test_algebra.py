@@ -140,7 +140,7 @@ def test_a_constant_reads_any_batch_but_makes_none():
         Constant(1)(TEXTS)
 
 
-def test_features_of_a_sum_stand_side_by_side_and_say_whose_they_are():
+def test_features_of_a_sum_follow_each_other_and_name_their_term():
     features = Features(NGram(1) + (2 * NGram(2) + 1)).fit(["ab", "a"])
     assert features.get_feature_names_out().tolist() == [
         "NGram(n=1): a",
@@ -232,7 +232,7 @@ def test_values_that_are_not_finite_are_refused():
 @pytest.mark.parametrize(
     "kernel", [AllSubstrings(2.0), Subsequence(2, 2.0), Gappy(2, 2.0, max_gap=2), Wildcard(2, 1, 2.0)], ids=str
 )
-def test_decay_above_one(kernel):
+def test_a_decay_above_one_keeps_the_laws(kernel):
     slow = clone(kernel).set_params(decay=1.0)
     texts = ["abab", "ba", "bbab"]
     assert (kernel(texts) >= slow(texts)).all()
@@ -251,7 +251,7 @@ def test_decay_above_one(kernel):
     ],
     ids=str,
 )
-def test_decay_above_one_on_trees(kernel):
+def test_a_decay_above_one_keeps_the_laws_on_trees(kernel):
     check_kernel(kernel, ["(a (b c))", "(a (b) (b))", "(a b)"])
 
 

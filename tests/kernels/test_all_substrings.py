@@ -235,6 +235,6 @@ def test_functions_of_examples_come_back_from_their_state():
     np.testing.assert_allclose(kept.outputs(new), kernel(new, WORDS) @ kept.coefficients + 1, atol=1e-12)
 
 
-def test_a_batch_cut_in_another_way_is_refused():
+def test_a_batch_split_by_another_unit_is_refused():
     with pytest.raises(InputError, match="the batch is split into units of 'word', but the kernel has unit='char'"):
         AllSubstrings()(Strings(["a b"], unit="word"))

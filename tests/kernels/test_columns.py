@@ -52,7 +52,7 @@ def forms():
 
 
 @pytest.mark.parametrize("form", forms())
-def test_every_form_is_read_alike(form):
+def test_every_container_of_columns_is_read_alike(form):
     expected = KERNEL(frame())
     np.testing.assert_array_equal(KERNEL(forms()[form]), expected)
 

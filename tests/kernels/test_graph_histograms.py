@@ -28,7 +28,7 @@ def test_laws(counts, directed, labels):
 
 
 @given(graph_sets())
-def test_random_graphs(graphs):
+def test_random_graphs_have_the_values_of_the_definition(graphs):
     for kernel, slow in (
         (VertexHistogram(), counting_kernel(node_labels)),
         (EdgeHistogram(), counting_kernel(edge_labels())),
@@ -37,7 +37,7 @@ def test_random_graphs(graphs):
         assert kernel(graphs).tolist() == [[slow(x, y) for y in graphs] for x in graphs]
 
 
-def test_names():
+def test_names_are_labels_and_edges():
     ring = Graph(["C", "a b", "C"], [(0, 1), (1, 2), (2, 2)], [1, 2, 2])
     assert names(VertexHistogram(), [ring]) == ["C", "a b"]
     assert names(EdgeHistogram(), [ring]) == ["1", "2"]

@@ -47,7 +47,7 @@ NUMBERS = [[{"a": 2.0, "c": 1.0}], [{"b": 0.5, "c": 1.0, "d": -1.0}, {}], [{"a":
 DENSE = [[[1.0, 0.5, 0.0]], [[0.0, 0.0, 2.0]], [[1.0, 1.5, 1.0], [0.0, 0.0, 0.0]]]
 
 
-def graph_parts(directed=False):
+def packed_graphs(directed=False):
     graphs = random_graphs(9, directed=directed)
     renamed = [graph._replace(nodes=[{"a": "z"}.get(label, label) for label in graph.nodes]) for graph in graphs[3:6]]
     return [graphs[:3], renamed, [Graph([], [], [], directed=directed), *graphs[6:]]]
@@ -58,7 +58,7 @@ def with_attributes(parts):
     return [[graph._replace(attributes=draw(size=(graph.n_nodes, 2)).tolist()) for graph in part] for part in parts]
 
 
-GRAPHS = graph_parts()
+GRAPHS = packed_graphs()
 ATTRIBUTED = with_attributes(GRAPHS)
 BIGRAMS = Fst.from_arcs(
     [
@@ -86,7 +86,7 @@ CASES = [
     (ShortestPath(), GRAPHS),
     (Graphlets(3), GRAPHS),
     *((Walks(2, min_k=1, labels=labels), GRAPHS) for labels in ("all", "nodes", "edges", "none")),
-    (Walks(2), graph_parts(directed=True)),
+    (Walks(2), packed_graphs(directed=True)),
     (NodeAttributes(), ATTRIBUTED),
     (NodeAttributes(labels="none", mean=True), ATTRIBUTED),
     (WeisfeilerLehman(2), GRAPHS),

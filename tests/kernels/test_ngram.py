@@ -179,7 +179,7 @@ def test_numpy_numbers_are_good_parameters():
 
 
 @pytest.mark.parametrize(("cut", "unit"), [("char", "word"), ("char", "byte"), ("word", "char"), ("byte", "word")])
-def test_a_batch_cut_in_another_way_is_refused(cut, unit):
+def test_a_batch_split_by_another_unit_is_refused(cut, unit):
     batch = Strings(["a b"], unit=cut)
     with pytest.raises(InputError, match=f"the batch is split into units of '{cut}', but the kernel has unit='{unit}'"):
         NGram(2, unit=unit)(batch)

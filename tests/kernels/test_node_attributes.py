@@ -32,7 +32,7 @@ def test_laws(labels, mean):
     check_kernel(NodeAttributes(labels, mean), graphs, slow(labels, mean))
 
 
-def test_names():
+def test_names_are_the_label_and_the_column():
     graphs = Graphs(with_attributes([Graph(["a", "x y"], [(0, 1)])]))
     features, _ = NodeAttributes().fit_features(graphs)
     assert [features.name(id) for id in range(4)] == ["a 0", "a 1", '"x y" 0', '"x y" 1']

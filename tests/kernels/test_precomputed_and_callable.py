@@ -92,7 +92,7 @@ def test_an_asymmetry_is_found_wherever_it_is(monkeypatch):
 
 
 @pytest.mark.parametrize("exact", [1000, 0])
-def test_an_indefinite_matrix_is_told_and_training_ends(exact, monkeypatch):
+def test_an_indefinite_matrix_is_reported_and_training_ends(exact, monkeypatch):
     monkeypatch.setattr(precomputed, "EXACT", exact)
     bad = K - 8 * np.eye(10)
     smallest = np.linalg.eigvalsh(bad)[0]

@@ -95,7 +95,7 @@ def test_the_battery_passes_on_strings_and_on_lattices():
     check_kernel(Rational(T), Lattices([DIAMONDS, list("abc"), Fst.from_arcs([], {}), list("cab"), list("bb")]))
 
 
-def test_the_battery_passes_for_a_kernel_given_whole():
+def test_the_battery_passes_for_a_kernel_without_factors():
     X = ["abba", "", "cab", "abab", "c"]
     check_kernel(Rational(bigram_pairs(), factored=False), X, ngram_kernel(2))
     lattice = Fst.from_arcs([(0, "a", "a", 0.3, 1), (0, "", "", 0.7, 1), (1, "b", "b", 1.0, 2)], {2: 1.0})
@@ -117,7 +117,7 @@ def bigram_pairs(alphabet=ABC):
 
 @settings(max_examples=60)
 @given(U=transducers(), X=machines(most_states=4, signed=True), Y=machines(most_states=4, signed=True))
-def test_a_kernel_given_whole_sums_over_all_triples_of_paths(U, X, Y):
+def test_a_kernel_without_factors_sums_over_all_triples_of_paths(U, X, Y):
     kernel = Rational(U, factored=False)
     left, right = (Lattices([machine], normalize=False) for machine in (X, Y))
     slow = sum(
@@ -163,7 +163,7 @@ def test_svc_learns_saves_and_loads(tmp_path):
     assert Kernel.from_spec(kernel.spec()).spec() == kernel.spec()
 
 
-def test_a_kernel_given_whole_trains_by_its_values(tmp_path):
+def test_a_kernel_without_factors_trains_by_its_values(tmp_path):
     X, y = Lattices(["abab", "abba", "cbcb", "ccbb"]), [1, 1, 0, 0]
     model = treille.SVC(Rational(bigram_pairs(), factored=False)).fit(X, y)
     assert model.plan_.space.name == "gram"

@@ -42,7 +42,7 @@ def test_laws_of_counts(counts):
 
 
 @given(graph_sets(weighted=True))
-def test_random_graphs(graphs):
+def test_random_graphs_have_the_values_of_the_definition(graphs):
     for use_weights in (False, True):
         slow = counting_kernel(shortest_paths(use_weights=use_weights))
         K = ShortestPath(use_weights=use_weights)(graphs)

@@ -111,7 +111,7 @@ def test_a_large_text_is_sorted():
         assert np.array_equal(batch.symbols[a : a + h], batch.symbols[b : b + h])
 
 
-def test_batches_cut_in_different_ways_do_not_meet():
+def test_batches_split_by_different_units_are_refused():
     kernel = AllSubstrings()
     with pytest.raises(InputError, match="one batch has the unit 'char', the other 'token'"):
         kernel(["a b"], [["a", "b"]])

@@ -112,7 +112,7 @@ def test_models_are_saved_and_loaded(kernel, tmp_path):
     np.testing.assert_allclose(again.decision_function(EXAMPLES), model.decision_function(EXAMPLES), rtol=1e-12)
 
 
-def test_the_default_kernel_of_trees():
+def test_the_default_kernel_of_trees_counts_fragments():
     X = Trees(EXAMPLES)
     model = treille.SVC().fit(X, ["a", "b", "a", "b", "a", "b", "a"])
     assert "Tree" in str(model.plan_)
@@ -137,7 +137,7 @@ def test_parameters_out_of_range_are_refused(kernel, message):
         kernel(EXAMPLES)
 
 
-def test_a_value_too_large_for_a_float_is_told():
+def test_a_value_too_large_for_a_float_is_refused():
     full = "(a b)"
     for _ in range(12):
         full = f"(a {full} {full})"

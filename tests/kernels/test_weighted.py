@@ -83,7 +83,7 @@ def test_log_ratio_equals_its_definition_for_two_classes():
 
 
 @pytest.mark.parametrize("balanced", [False, True])
-def test_with_several_classes_each_has_weights_of_its_own(balanced):
+def test_with_several_classes_each_has_its_weights(balanced):
     kernel = words().weighted("nb").balanced() if balanced else words().weighted("nb").normalized()
     model = SVC(kernel, tol=1e-8).fit(TEXTS, CLASSES)
     for k in range(3):
@@ -137,7 +137,7 @@ def test_rows_are_not_copied_per_class():
     assert len({id(each.entries) for each in rows.problems}) == 1
 
 
-def test_weights_by_name():
+def test_weights_are_given_by_name():
     kernel = NGram(1).weighted({"a": 3.0, "q": 7.0})
     assert kernel(["ab", "a"]).tolist() == [[10.0, 9.0], [9.0, 9.0]]
     only = NGram(1).weighted({"a": 3.0}, missing=0.0)

@@ -80,7 +80,7 @@ def test_the_base_kernel_that_counts_labels_is_the_default():
 
 
 @given(graph_sets())
-def test_random_graphs(graphs):
+def test_random_graphs_have_the_values_of_the_definition(graphs):
     slow = counting_kernel(refined_labels(3))
     K = WeisfeilerLehman(3)(graphs)
     assert K.tolist() == [[slow(x, y) for y in graphs] for x in graphs]

@@ -185,7 +185,7 @@ def test_a_scheduler_that_is_gone_in_the_middle_is_named(monkeypatch):
     assert "is gone" in message
 
 
-def test_without_dask_it_is_said_how_to_install_it(monkeypatch):
+def test_without_dask_the_error_says_how_to_install_it(monkeypatch):
     real = builtins.__import__
 
     def without(name, *arguments, **options):

@@ -77,7 +77,7 @@ def test_max_seconds_stops_every_class():
     assert [r.status for r in report.per_class] == ["max_seconds"] * 4
 
 
-def test_progress_is_told_a_few_times_a_second(endless):
+def test_progress_is_reported_a_few_times_a_second(endless):
     told = []
     with pytest.warns(ConvergenceWarning):
         endless.solve(DualCD(max_seconds=0.5), max_epochs=10**9, progress=lambda *state: told.append(state))

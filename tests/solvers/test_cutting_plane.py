@@ -211,7 +211,7 @@ def test_no_weight_at_all_needs_no_rounds_to_speak_of():
     assert (solution.report.status, solution.report.primal, solution.report.epochs) == ("converged", 0.0, 1)
 
 
-def test_a_gap_below_rounding_ends_and_is_told():
+def test_a_gap_below_rounding_ends_training_and_is_reported():
     texts, codes = examples(200, seed=8)
     with pytest.warns(ConvergenceWarning, match="stopped at the limits of float64"):
         report = solve(texts, codes, np.full(200, 100.0), tol=1e-18).report
@@ -226,20 +226,20 @@ def endless():
     return ["".join(row) for row in rng.choice(list("abcd"), (2000, 60))], rng.integers(0, 2, 2000), np.full(2000, 1e3)
 
 
-def test_the_budget_of_epochs_holds_and_is_told(endless):
+def test_the_budget_of_epochs_holds_and_is_reported(endless):
     with pytest.warns(ConvergenceWarning, match="stopped at max_epochs with a relative duality gap of"):
         report = solve(*endless, NGram(3), max_epochs=5).report
     assert (report.status, report.epochs) == ("max_epochs", 5)
     assert report.dual < report.primal
 
 
-def test_the_budget_of_time_holds_and_is_told(endless):
+def test_the_budget_of_time_holds_and_is_reported(endless):
     with processor_seconds(3), pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
         report = solve(*endless, NGram(3), CuttingPlane(max_seconds=0.3), classes=(0, 1)).report
     assert [r.status for r in report.per_class] == ["max_seconds"] * 2
 
 
-def test_progress_is_told_a_few_times_a_second(endless):
+def test_progress_is_reported_a_few_times_a_second(endless):
     told = []
     with pytest.warns(ConvergenceWarning):
         solve(*endless, NGram(3), CuttingPlane(max_seconds=0.5), progress=lambda *state: told.append(state))

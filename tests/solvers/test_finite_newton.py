@@ -85,7 +85,7 @@ def test_all_kinds_of_rows_have_the_optimum(intercept, kernel):
     assert_same_optimum(posed, RowsSpace.build(kernel, batch))
 
 
-def test_rows_of_their_own_for_each_class_and_dense_rows_have_the_optimum():
+def test_rows_that_differ_by_class_and_dense_rows_have_the_optimum():
     problem = random_problem(n=80, n_classes=3)
     X, y = list(problem.space.batch), problem.codes
     options = {"loss": "squared_hinge", "tol": 1e-10, "C": 0.3}

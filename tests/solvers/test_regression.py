@@ -188,14 +188,14 @@ def test_dense_rows_are_rows(loss):
         assert both[0].primal == pytest.approx(both[1].primal, rel=2 * tol)
 
 
-def test_a_budget_that_ends_first_is_told():
+def test_a_budget_that_ends_first_is_reported():
     with pytest.warns(ConvergenceWarning, match="stopped at max_epochs with a relative duality gap of"):
         report = Task(C=1000.0).by_dual_cd(max_epochs=2).report
     assert report.status == "max_epochs"
     assert report.gap > 0
 
 
-def test_several_targets_are_problems_of_their_own():
+def test_each_of_several_targets_is_a_problem():
     task = Task()
     y = np.stack([task.y, 3 - task.y, task.y**2], axis=1)
     together = DualCD().solve(regression(y, task.C), task.rows, tol=1e-6, n_jobs=2)

@@ -20,7 +20,7 @@ def test_a_large_C_takes_no_more_epochs():
     assert epochs[0] == epochs[1] == epochs[2]
 
 
-def test_the_answer_is_the_one_that_its_values_belong_to():
+def test_the_reported_values_belong_to_the_solution():
     model, exact = fitted(1e6), fitted(1e6, tol=1e-9, max_epochs=100_000)
     margins = np.where(Y == 1, 1, -1) * model.decision_function(TEXTS)
     assert margins.min() >= 1 - 1e-9

@@ -202,7 +202,7 @@ def test_equal_examples_of_both_classes_and_zero_rows_do_no_harm():
         assert solution.report.primal == pytest.approx(4.0)
 
 
-def test_the_budget_of_epochs_holds_and_is_told():
+def test_the_budget_of_epochs_holds_and_is_reported():
     K, codes = random_problem(300, noise=1.0)
     with pytest.warns(ConvergenceWarning, match="stopped at max_epochs with a relative duality gap of"):
         solution = solve(K, codes, np.full(300, 1e4), max_epochs=1)
@@ -210,7 +210,7 @@ def test_the_budget_of_epochs_holds_and_is_told():
     assert solution.report.dual <= solution.report.primal
 
 
-def test_the_budget_of_time_holds_and_is_told():
+def test_the_budget_of_time_holds_and_is_reported():
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((1500, 3))
     K = np.exp(-((Z[:, None] - Z) ** 2).sum(-1))

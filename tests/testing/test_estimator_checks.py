@@ -198,7 +198,7 @@ def test_a_classifier_that_breaks_a_law_is_caught_by_name(law, monkeypatch):
         check_estimator(MUTANTS[law](NGram(2)), TEXTS, LABELS)
 
 
-def test_a_classifier_of_ones_own_needs_no_place_in_model_files():
+def test_a_user_defined_classifier_need_not_be_registered():
     check_estimator(Own(NGram(2)), TEXTS, LABELS)
 
 

@@ -246,7 +246,7 @@ def test_a_kernel_that_raises_is_caught_with_the_reason():
         check_kernel(NGram(2), TEXTS, slow=lambda x, y: 1 / 0)
 
 
-def test_a_kernel_of_ones_own_needs_no_place_in_model_files():
+def test_a_user_defined_kernel_need_not_be_registered():
     check_kernel(Own(2), TEXTS, ngram_kernel(2))
     check_kernel(Own(2).normalized(), TEXTS)
 

@@ -47,7 +47,7 @@ class Builder:
         self._arcs.add(source, input, output, weight, target)
 
     def build(self, start: int = 0) -> Fst:
-        """The machine, validated. More states and arcs can be added afterwards."""
+        """Returns the validated machine. More states and arcs can be added afterwards."""
         if self._n_states == 0:
             raise InputError("the machine has no start, as it has no states: add_state() makes one")
         return Fst.from_parts(self._arcs.parts(self._n_states, self._finals, start, self._semiring))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,14 +24,15 @@ from treille.io.read import read
 from treille.io.symbols import read_symbols
 from treille.io.weights import without_zeros
 
+T = TypeVar("T")
 Table = str | os.PathLike[str] | Sequence[str] | None
 
 
 class Fst(FstProperties):
     """A weighted transducer: states, and arcs that read a symbol, write a symbol and carry a weight. Immutable.
 
-    Over the reals, T(x, y) is the sum over all paths that read x and write y of the product of their weights, that of the final
-    state included. Weights of the semirings "log" and "tropical" are costs: they add up along a path, and paths are summed as
+    Over the reals, T(x, y) is the sum over all paths that read x and write y of the product of their weights, including the final
+    weight. Weights of the semirings "log" and "tropical" are costs: they add up along a path, and paths are summed as
     probabilities exp(-cost) or by the least cost.
 
     Labels are integers; 0 is the empty string. Symbol tables, where there are some, list the symbol of every label.
@@ -39,7 +40,7 @@ class Fst(FstProperties):
     ``A + B`` is the sum, ``A * B`` the concatenation, ``2.5 * T`` the scaling, ``A @ B`` the composition, ``~T`` the inverse,
     ``T(x, y)`` a weight. Operations on two machines match symbols by name.
 
-    `origin` is what a file held, with its name, scores and alignments, for machines read by `treille.io.read`; otherwise None.
+    `origin` keeps the name, scores and alignments that a file holds, for machines read by `treille.io.read`; otherwise None.
 
     >>> T = Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0})
     >>> T("a", "b"), T("a", "a"), (T + ~T).total()
@@ -58,6 +59,7 @@ class Fst(FstProperties):
         self.machine = machine
         self.semiring = semiring
         self.origin: MachineParts | None = None
+        self._derived: dict[str, Any] = {}
         self.input_symbols, self.output_symbols = (
             table if table is None or isinstance(table, list) else list(table)  # thousands of machines may share one
             for table in (input_symbols, output_symbols)
@@ -73,7 +75,7 @@ class Fst(FstProperties):
         input_symbols: Sequence[str] | None = None,
         output_symbols: Sequence[str] | None = None,
     ) -> Fst:
-        """From arcs ``(source, input, output, weight, target)`` and the weights of final states.
+        """Builds a machine from arcs ``(source, input, output, weight, target)`` and the weights of final states.
 
         Labels are integers, or strings, which get one symbol table for both sides in order of first use, unless tables are given;
         where only one is given, it serves both sides. 0, "" and "<eps>" are the empty string.
@@ -128,7 +130,7 @@ class Fst(FstProperties):
 
     @classmethod
     def from_parts(cls, parts: MachineParts) -> Fst:
-        """A machine as a file held it, checked."""
+        """Builds a machine from the parts that a file holds, after checking them."""
         parts = check_parts(parts)
         finals = np.full(parts.n_states, ZERO[parts.semiring])
         finals[parts.final_states] = parts.final_weights
@@ -138,13 +140,13 @@ class Fst(FstProperties):
 
     @classmethod
     def from_file_parts(cls, parts: MachineParts) -> Fst:
-        """A machine of a file, which `origin` keeps with its name, scores and alignments. Arcs of weight zero are left out."""
+        """Builds a machine from a file; `origin` keeps its name, scores and alignments. Arcs of weight zero are left out."""
         fst = cls.from_parts(without_zeros(parts))
         fst.origin = parts
         return fst
 
     def astype(self, semiring: str) -> Fst:
-        """The same machine over another semiring: a weight w over the reals is the cost -log(w) of the two others.
+        """Converts to another semiring: a weight w over the reals is the cost -log(w) in the two others.
 
         Over the reals, arcs of weight 0 carry nothing: they have no cost and are left out.
 
@@ -170,6 +172,12 @@ class Fst(FstProperties):
         tables = (self.input_symbols, self.output_symbols)
         return Fst.from_parts(MachineParts(parts.start, parts.n_states, *columns, *ends, semiring, *tables))
 
+    def derived(self, key: str, make: Callable[[], T]) -> T:
+        """The result of `make`, computed once and cached in this machine under `key`; it is not pickled."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self.origin is not None:
             return Fst.from_file_parts, (self.origin,)
@@ -177,7 +185,7 @@ class Fst(FstProperties):
 
     @property
     def n_paths(self) -> int:
-        """How many accepting paths there are, exactly. The machine must be acyclic, except for states on no accepting path.
+        """Returns the exact number of accepting paths. The machine must be acyclic, except for states on no accepting path.
 
         >>> A = Fst.from_string("ab")
         >>> (A + A).n_paths
@@ -247,7 +255,7 @@ class Fst(FstProperties):
         return self._with(self.machine.reversal(self.semiring))
 
     def connect(self) -> Fst:
-        """Without the states that lie on no path from the start to a final state.
+        """Removes the states that lie on no path from the start to a final state.
 
         >>> Fst.from_arcs([(0, "a", "a", 1.0, 1), (0, "b", "b", 1.0, 2)], {1: 1.0}).connect().n_states
         2
@@ -276,7 +284,7 @@ class Fst(FstProperties):
             )
 
     def _aligned(self, other: Fst) -> tuple[_core.Machine, list[str] | None, list[str] | None]:
-        """The other machine with its labels translated to those of this one, and the common tables."""
+        """Translates the labels of the other machine to this machine's; returns it with the common tables."""
         self._check_semiring(other)
         inputs, recode_inputs = merge_tables(self.input_symbols, other.input_symbols)
         outputs, recode_outputs = merge_tables(self.output_symbols, other.output_symbols)
@@ -295,7 +303,7 @@ class Fst(FstProperties):
         osymbols: Table = None,
         acceptor: bool | None = None,
     ) -> Fst:
-        """From text in OpenFst's format, or a file. Weights are interpreted in `semiring`: use "log" for costs.
+        """Reads text in OpenFst's format, or a file. Weights are interpreted in `semiring`: use "log" for costs.
 
         A string without white space that is not a number is the path of a file.
 
@@ -320,7 +328,7 @@ class Fst(FstProperties):
         weights: str | None = None,
         symbols: Table = None,
     ) -> Fst:
-        """The machine of a file that holds one, in any format of `treille.io.read`, with weights interpreted as there."""
+        """Reads the machine of a file that holds one, in any format of `treille.io.read`, with weights interpreted as there."""
         examples = read(path, format=format, weights=weights, symbols=symbols, labelled=False)
         if not isinstance(examples.X, MachineList):
             raise InputError(f"{examples.note}: expected a machine; name its format, such as format='openfst-text'")
@@ -330,7 +338,7 @@ class Fst(FstProperties):
 
     @classmethod
     def from_pynini(cls, fst: Any) -> Fst:
-        """From a machine of pynini or pywrapfst, its symbol tables included."""
+        """Converts a machine of pynini or pywrapfst, including its symbol tables."""
         pywrapfst = _imported("pywrapfst")
         if not isinstance(fst, pywrapfst.Fst):
             raise InputError(f"found {type(fst).__name__}, expected a machine of pynini or pywrapfst")
@@ -339,7 +347,7 @@ class Fst(FstProperties):
         return cls.from_parts(openfst.parse_binary(fst.write_to_string(), f"pynini's {type(fst).__name__}"))
 
     def to_pynini(self) -> Any:
-        """The machine as one of pynini: tropical as standard arcs, others as log64, costs of positive weights."""
+        """Converts to pynini: tropical weights to standard arcs, others, which must be positive, to costs in log64."""
         return _imported("pynini").Fst.read_from_string(openfst.format_binary(self.parts()))
 
     def __matmul__(self, other: object) -> Fst:
@@ -352,7 +360,7 @@ class Fst(FstProperties):
         return Fst(machine, self.semiring, self.input_symbols, other.output_symbols)
 
     def remove_epsilon(self) -> Fst:
-        """The same weights without arcs that read and write nothing. Cycles of such arcs are summed; an error where one diverges.
+        """Removes arcs that read and write nothing. Cycles of such arcs are summed; if a sum diverges, an error is raised.
 
         >>> Fst.from_arcs([(0, "", "", 0.5, 0), (0, "a", "a", 1.0, 1)], {1: 1.0}).remove_epsilon().parts().weights.tolist()
         [2.0]
@@ -360,7 +368,7 @@ class Fst(FstProperties):
         return self._with(call_core(_core.Machine.remove_epsilon, self.machine, self.semiring))
 
     def determinize(self) -> Fst:
-        """The same weights with at most one arc for a symbol, or for a pair of symbols, out of a state.
+        """Returns an equivalent machine in which a state has at most one arc per symbol, or pair of symbols.
 
         The machine must have no cycle and no epsilon arc.
 
@@ -371,7 +379,7 @@ class Fst(FstProperties):
         return self._with(call_core(_core.Machine.determinize, self.machine, self.semiring))
 
     def push(self) -> Fst:
-        """The same weights, moved towards the start: out of every other state they sum to one.
+        """Moves weights towards the start: afterwards, the weights out of every other state sum to one.
 
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (1, "a", "a", 3.0, 2)], {2: 0.5}).push().parts().weights.tolist()
         [3.0, 1.0]
@@ -379,7 +387,7 @@ class Fst(FstProperties):
         return self._with(call_core(_core.Machine.push, self.machine, self.semiring))
 
     def minimize(self) -> Fst:
-        """The same weights with the fewest states. Needs a deterministic machine without cycles: `determinize` makes one.
+        """Minimises the number of states. Needs a deterministic machine without cycles: `determinize` makes one.
 
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (0, "b", "b", -3.0, 2)], {1: 1.0, 2: 5.0}).minimize().n_states
         2

@@ -41,7 +41,7 @@ def ngram(n: int, alphabet: Sequence[str], min_n: int | None = None) -> Fst:
 
 
 def gappy(n: int, alphabet: Sequence[str], decay: float = 0.5, max_gap: int | None = None) -> Fst:
-    """Sum over the occurrences of n symbols in order of decay^(symbols in their gaps), of which one gap has at most `max_gap`.
+    """Sums decay^(symbols in the gaps) over the occurrences of n symbols in order. A gap has at most `max_gap` symbols.
 
     n + 1 states, or one for each length of each gap.
 
@@ -56,7 +56,7 @@ def gappy(n: int, alphabet: Sequence[str], decay: float = 0.5, max_gap: int | No
             arcs += [(read, a, a, 1.0, read + 1) for a in names]
             arcs += _skipping(names, read, decay) if read else []
         return _over(names, arcs, n)
-    width = check_whole("max_gap", max_gap, 0) + 1  # of the states that follow one symbol: how much of the gap is there
+    width = check_whole("max_gap", max_gap, 0) + 1  # states for each symbol read, by the length of the gap after it
     end = 1 + (n - 1) * width
     arcs = _skipping(names, 0) + _skipping(names, end)
     for read in range(n):
@@ -81,7 +81,7 @@ def mismatch(k: int, m: int, alphabet: Sequence[str]) -> Fst:
 
 
 def wildcard(k: int, m: int, alphabet: Sequence[str], decay: float = 1.0, sign: str = "*") -> Fst:
-    """decay^(wildcards in z) times how many windows of k symbols match z, of which at most m are wildcards, written as `sign`.
+    """decay^(wildcards in z) times the number of windows of k symbols that match z. At most m wildcards, written as `sign`.
 
     >>> T = wildcard(3, 1, "acrt", decay=0.5)
     >>> T("cart", "car"), T("cart", "c*r"), T("cart", "c**")
@@ -166,7 +166,7 @@ def _over(names: list[str], arcs: Arcs, end: int, more: Sequence[str] = ()) -> F
 def _windows(
     names: list[str], k: int, m: int, others: list[tuple[str, str]], price: float, more: Sequence[str] = ()
 ) -> Fst:
-    """Windows of k symbols, of which up to m are written otherwise: a state for (symbols read, of which otherwise)."""
+    """Windows of k symbols, up to m of which are replaced. A state is a pair (symbols read, symbols replaced)."""
     end = k * (m + 1)
     arcs = _skipping(names, 0) + _skipping(names, end)
     for read in range(k):

@@ -88,7 +88,7 @@ class Walks:
 
 
 def count_paths(parts: MachineParts) -> int:
-    """How many paths lead from the start to a final state, in a machine whose arcs lead to higher states only."""
+    """Counts the paths from the start to a final state, in a machine whose arcs lead to higher states only."""
     counts = [0] * parts.n_states
     if parts.n_states:
         counts[parts.start] = 1

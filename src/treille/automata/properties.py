@@ -18,7 +18,7 @@ from treille.io.machine import EPSILON, MachineParts
 
 
 class FstProperties:
-    """The part of `treille.Fst` that makes no other machine."""
+    """Base class of `treille.Fst`: the properties and methods that do not create another machine."""
 
     machine: _core.Machine
     semiring: str
@@ -27,7 +27,7 @@ class FstProperties:
     origin: MachineParts | None
 
     def parts(self) -> MachineParts:
-        """The machine in flat arrays: what files are written from."""
+        """The machine as flat arrays, from which files are written."""
         start, sources, inputs, outputs, weights, targets, finals = self.machine.arrays()
         states = np.flatnonzero(finals != ZERO[self.semiring]).astype(np.int32)
         arrays = (sources, inputs, outputs, weights, targets, states, finals[states])
@@ -115,7 +115,7 @@ class FstProperties:
         return bool(((parts.inputs == 0) & (parts.outputs == 0)).any())
 
     def __call__(self, x: Any, y: Any = None) -> float:
-        """T(x, y), the weight of a pair of strings, or A(x), that of a string; zero for symbols that the machine does not have."""
+        """T(x, y), the weight of a pair of strings, or A(x), the weight of one string; zero for unknown symbols."""
         if y is None and not self.is_acceptor:
             raise InputError(
                 "this machine is a transducer: give two strings, T(x, y), or project it first, T.project('input')(x)"
@@ -134,7 +134,7 @@ class FstProperties:
         return float(weight)
 
     def total(self) -> float:
-        """D(T), the sum of the weights of all accepting paths; where it diverges, an error that names a cycle.
+        """D(T), the sum of the weights of all accepting paths. If it diverges, the error names a cycle.
 
         One pass without cycles; n states that lie on cycles with each other cost a linear system of n equations.
 

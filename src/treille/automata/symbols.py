@@ -22,7 +22,7 @@ def check_table(what: str, symbols: Iterable[Any]) -> list[str]:
 
 
 def check_names(what: str, symbols: Sequence[Any]) -> list[str]:
-    """A table whose first symbol, of whatever name, is that of label 0. A valid list is not copied: many machines may share it."""
+    """Checks a table whose first symbol, whatever its name, has label 0. A valid list is not copied: many machines may share it."""
     table = symbols if isinstance(symbols, list) and symbols[:1] == [EPSILON] else [EPSILON, *symbols[1:]]
     if set(map(type, table)) == {str} and len(names := set(table)) == len(table) and "" not in names:
         return table
@@ -40,8 +40,8 @@ def check_names(what: str, symbols: Sequence[Any]) -> list[str]:
 
 
 def merge_tables(left: list[str] | None, right: list[str] | None) -> tuple[list[str] | None, np.ndarray | None]:
-    """One table for both, the left one followed by the symbols that only the right one has; and the label in it of every label of
-    the right table, None if the tables are equal.
+    """Merges two tables: the left one, followed by the symbols that only the right one has. Also returns the new label of every
+    label of the right table, or None if the tables are equal.
 
     >>> merge_tables(["<eps>", "a", "b"], ["<eps>", "b", "c"])
     (['<eps>', 'a', 'b', 'c'], array([0, 2, 3], dtype=int32))

@@ -18,7 +18,7 @@ LARGEST = 2**31 - 1
 
 
 def call_core(algorithm: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of a function of the core, whose errors become `InputError`."""
+    """Calls a function of the core; its errors become `InputError`."""
     try:
         return algorithm(*arguments)
     except ValueError as error:
@@ -53,7 +53,7 @@ def check_state(what: str, state: Any) -> int:
 class ArcList:
     """Arcs added one by one: each is checked, and its labels are coded.
 
-    Tables that are given are fixed; where there are none, strings get labels in order of first use, in one table for both sides.
+    Given tables are fixed; without one, strings get labels in order of first use, in one table for both sides.
     """
 
     def __init__(self, input_symbols: Any = None, output_symbols: Any = None):

@@ -70,14 +70,14 @@ class Printer:
             self.print(f"{head.ljust(NAME_WIDTH - 1)} {line}", wrap=False)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
-        """Rows under a header; the first `left` columns to the left, the others to the right."""
+        """Prints rows under a header; the first `left` columns are left-aligned, the others right-aligned."""
         first, *others = aligned([header, *rows], left)
         self.print(first, style="bold", wrap=False)
         for line in others:
             self.print(line, wrap=False)
 
     def fill(self, label: str, cells: Sequence[str], margin: int) -> None:
-        """A label in a margin, then cells, over as many lines as they take."""
+        """Prints a label in a margin and cells beside it, on as many lines as needed."""
         lines = [""]
         for cell in cells:
             if lines[-1] and margin + cell_len(lines[-1]) + 2 + cell_len(cell) > self.width:

@@ -38,10 +38,10 @@ from treille.data.format import count
 from treille.data.graphs import Graphs
 from treille.io import graphs, read
 from treille.io.examples import Examples
-from treille.io.graph_parts import GraphParts
 from treille.io.lattices import ACCEPTORS, TITLES, format_to_write, write_lattices
 from treille.io.machine import MachineList
 from treille.io.open import STANDARD_INPUT
+from treille.io.packed_graphs import PackedGraphs
 
 BY_NAME, BY_CONTENT = "recognised by its name", "recognised by name or content"
 
@@ -77,12 +77,12 @@ def run(
         how: dict[str, Any] = {"encoding": reading.encoding, "weights": reading.weights, "symbols": reading.symbols}
         reader = partial(read, source, format=source_format, text=text, **how)
         examples = reader(labelled=None if kind == "graphs" else False)  # lattices are written without labels
-        if isinstance(examples.X, GraphParts) and kind == "arcs" and source != STANDARD_INPUT:
+        if isinstance(examples.X, PackedGraphs) and kind == "arcs" and source != STANDARD_INPUT:
             kind, examples = "graphs", reader(labelled=None)
     printer.note(examples.note)
     written, noun, n = [target], "graph", len(examples)
     if kind == "graphs":
-        if not isinstance(examples.X, GraphParts):
+        if not isinstance(examples.X, PackedGraphs):
             raise _unlike(examples, graphs.TITLES, "graphs")
         with printer.busy(f"writing {target}"):
             graphs.write_graphs(target, list(Graphs(examples.X)), examples.labels)

@@ -71,7 +71,7 @@ def run(
         value = {"model": str(model), "file": source, "examples": n} | tally.result(printer, source, hint)
     if output is not None:
         printer.note(f"table of all examples written to {output}")
-    if report is not None:  # the last chunk is all there is
+    if report is not None:  # there is only one chunk: `_examples` reads all at once for a report
         about = Source(examples.source, names=names_of(examples), model=str(model), warnings=printer.warnings)
         write_report(estimator, chunk.X, tally.truth, report, source=about)
         printer.note(f"report written to {report}: open it in a browser")
@@ -163,7 +163,7 @@ class _Numbers:
 
 
 def _hint(names: list[str], label: str | None) -> str:
-    """A hint at the --label that a model of one value against the rest was trained with."""
+    """Suggests the --label for a model that was trained on one value against the rest."""
     positive = positive_class(names, [])
     if "=" in (label or "") or f"not {positive}" not in names:
         return ""

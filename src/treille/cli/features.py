@@ -58,7 +58,7 @@ def run(
     if chosen is None:
         printer.note(f"kernel: {format_kernel(data.kernel)}, {data.why}")
     with printer.busy("extracting features"):
-        matrix = features.fit_transform(data.X)
+        matrix = features.fit_transform(data.X, examples.labels)
         if matrix.shape[1] == 0:
             raise InputError(
                 f"{examples.source}: no example has a feature of {format_kernel(data.kernel)}: they may be too short for it"
@@ -78,7 +78,7 @@ def run(
 
 
 def _most_frequent(features: Features, matrix: sp.csr_matrix, top: int) -> list[dict[str, Any]]:
-    """The features in most examples; those in as many by their totals."""
+    """The features that occur in most examples; ties are broken by their totals."""
     n = matrix.shape[1]
     examples = np.bincount(matrix.indices, minlength=n)
     totals = np.bincount(matrix.indices, weights=matrix.data, minlength=n)

@@ -62,8 +62,12 @@ def run(
     """Reads, learns, scores, saves, and prints last."""
     if regression:
         given.refuse(("--C",), "with --regression, the weight is --alpha")
+        if cv is None:
+            given.refuse(("--seed",), "with --regression, it is for the folds of --cv: leave it out")
     else:
         given.refuse(("--alpha",), "it is for --regression; for classes use --C")
+    if learn != "risk":
+        given.refuse(("--spread",), f"is for --learn risk: leave it out with --learn {learn}")
     check_writable(model, "model", reading.inputs(*files), force)
     chosen = kernel_option(kernel)
     shared: dict[str, Any] = {

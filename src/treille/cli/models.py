@@ -120,7 +120,7 @@ def check_writable(path: Path | None, what: str, inputs: Iterable[str] = (), for
 
 
 def print_saved(printer: Printer, model: Path | None, *commands: str) -> None:
-    """Where the model is and what to try with it, or how to keep it."""
+    """Prints where the model was saved and what to try with it, or how to save it."""
     if model is None:
         printer.field("saved", "no, name a file with --model to keep the model")
         return
@@ -148,7 +148,7 @@ def print_features(
 def warn_unknown(
     printer: Printer, names: list[str], source: str, labels: Iterable[str] | Mapping[str, int]
 ) -> dict[str, int]:
-    """Labels that are none of the classes `names`, with their counts: errors that the model cannot avoid.
+    """Warns of labels that are none of the classes `names`: errors that the model cannot avoid.
 
     `labels` are those of all examples of `source`, or how often each occurs.
     """

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -19,8 +19,8 @@ from treille.cli.models import refuse_model
 from treille.data.base import kind_of
 from treille.data.sequences import RESIDUES, as_residues
 from treille.io import Examples, read, read_chunks
+from treille.io.packed import PackedColumns
 from treille.io.parameters import to_float
-from treille.io.parts import ColumnParts
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel, parse_kernel, parse_kernels
@@ -87,12 +87,11 @@ class Reading:
     alphabet: Annotated[Literal["dna", "rna", "protein"] | None, ALPHABET] = None
 
     def like(self, model: Any) -> "Reading":
-        """The same, as the examples of a model were read where these options do not say otherwise."""
-        known = {name: value for name, value in model.reading_.items() if name in REMEMBERED}
-        return replace(self, **{name: value for name, value in known.items() if not getattr(self, name)})
+        """Returns these options, completed by those with which the model's training examples were read."""
+        return ReadingLike(**vars(self) | {"alphabet": self.alphabet or model.reading_.get("alphabet")}, model=model)
 
     def remembered(self) -> dict[str, Any]:
-        """What a model keeps of it.
+        """The options that a model file stores.
 
         >>> Reading(text="title+body", alphabet="dna", label="topic").remembered()
         {'text': 'title+body', 'alphabet': 'dna'}
@@ -110,7 +109,7 @@ class Reading:
 
     def options(self, kernel: Kernel | None) -> dict[str, Any]:
         """The options of `treille.io.read`."""
-        given = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "alphabet"}
+        given = {each.name: getattr(self, each.name) for each in fields(Reading) if each.name != "alphabet"}
         columns = tuple(kernel.reads.columns) if kernel else ()
         return given | {
             "columns": columns,
@@ -137,7 +136,7 @@ class Reading:
 
     def data(self, printer: Printer, examples: Examples, kernel: Kernel | None = None) -> Any:
         """What kernels take: the examples of a file as they are, sequences over the alphabet, or columns."""
-        if isinstance(examples.X, ColumnParts) and kernel is not None:
+        if isinstance(examples.X, PackedColumns) and kernel is not None:
             return _with_numbers(examples, kernel)
         if self.alphabet is None:
             return examples.X
@@ -167,7 +166,17 @@ class Reading:
         return "".join(f" --{name} {shlex.quote(value)}" for name, value in values.items() if value)
 
 
-def _with_numbers(examples: Examples, kernel: Kernel) -> ColumnParts:
+@dataclass(frozen=True)
+class ReadingLike(Reading):
+    """How to read a file like the examples of a model."""
+
+    model: Any = None
+
+    def options(self, kernel: Kernel | None) -> dict[str, Any]:
+        return super().options(kernel) | {"like": self.model}
+
+
+def _with_numbers(examples: Examples, kernel: Kernel) -> PackedColumns:
     """The columns of examples, with texts as numbers in the columns whose kernels read numbers."""
     columns = dict(examples.X.columns)
     for name, own in kernel.reads.columns.items():
@@ -178,7 +187,7 @@ def _with_numbers(examples: Examples, kernel: Kernel) -> ColumnParts:
         for i in np.flatnonzero(~np.isfinite(columns[name])).tolist():
             found, expected = f"{name!r} is {str(given[i])[:40]!r}", "a number, which the kernel of this column reads"
             raise InputError(f"{examples.place(i)}: {found}, expected {expected}")
-    return ColumnParts(columns)
+    return PackedColumns(columns)
 
 
 KERNELS = (

@@ -1,4 +1,4 @@
-"""What 'treille train --memory' and '--dask' do: exact training on files that are read in parts, here or by a cluster."""
+"""Commands 'treille train --memory' and '--dask': exact training on files that are read in parts, here or by a cluster."""
 
 import shlex
 import sys
@@ -151,7 +151,7 @@ def _peak_memory() -> int:
 
 
 def hint_memory(printer: Printer, files: Sequence[str]) -> None:
-    """Says that there is an option for files that may not fit in memory."""
+    """Suggests --memory for files that may not fit in memory."""
     size, free = text_bytes(file_facts(tuple(files))), available_memory()
     if 2 * size > free:
         some = max(1, free * 3 // 4 // 10**9)

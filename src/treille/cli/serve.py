@@ -34,7 +34,7 @@ from treille.cli.options import Reading, flag, option
 from treille.cli.tag.sentences import first_sentences
 from treille.data.base import kind_of
 from treille.data.format import clipped, visible
-from treille.io.parts import ColumnParts
+from treille.io.packed import PackedColumns
 from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences
 
@@ -79,7 +79,7 @@ def run(
     logged = _logged if log else None
     app = make_app(estimator, name=model.stem, samples=samples, limits=limits, hosts=names, log=logged)
     gc.collect()
-    gc.freeze()  # what lives as long as the program need not be visited again and again
+    gc.freeze()  # the garbage collector need not visit objects that live as long as the program
     with listening(host, port) as found:
         url = url_of(found)
         address, number = found.getsockname()[:2]
@@ -124,7 +124,7 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
         ids, labels = found.ids or [""] * len(found), found.labels or [""] * len(found)
         titles = [f"{id} {label}".strip() for id, label in zip(ids, labels, strict=True)]
         X: Any = reading.data(printer, found, kernel)
-        if isinstance(X, ColumnParts):
+        if isinstance(X, PackedColumns):
             items = [{name: column[i] for name, column in X.columns.items()} for i in range(len(found))]
         else:
             items = list(found.X if isinstance(found.X, Sequence) else kind_of(found.X).of(found.X))

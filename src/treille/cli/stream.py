@@ -1,4 +1,4 @@
-"""What 'treille train --stream' does: a perceptron learns from a file of any size in one pass, in little memory."""
+"""Command 'treille train --stream': a perceptron learns from a file of any size in one pass, in little memory."""
 
 import time
 from collections import Counter

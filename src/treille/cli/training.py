@@ -1,4 +1,4 @@
-"""What all ways of training have in common: the job, fitting and scoring, and the result with how it is printed."""
+"""Shared by all ways of training: the job, fitting and scoring, and printing the result."""
 
 import warnings
 from collections import Counter
@@ -93,7 +93,7 @@ class Trained:
     running: str = ""  # the score on examples of a stream, before they were learned
     checkpoint_note: str = ""
     values: dict[str, Any] = field(default_factory=dict)  # further members of the JSON object
-    ended: BaseException | None = None  # by what the training was ended early
+    ended: BaseException | None = None  # what ended the training early
 
     @property
     def converged(self) -> bool:
@@ -215,7 +215,7 @@ def check_classes(examples: Examples) -> None:
 
 
 def _are_scores(labels: Iterable[str]) -> bool:
-    """Numbers, and not all of them whole."""
+    """Whether all labels are numbers, some of them not whole."""
     try:
         return not all(float(label).is_integer() for label in labels)
     except ValueError:
@@ -237,8 +237,8 @@ def score(model: Any, X: Any, truth: Sequence[str], among: Sequence[str]) -> Sco
 def choose(
     model: Any, kernels: Sequence[Kernel], Cs: Sequence[float], batch: Batch, labels: Sequence[str], splits: Splits
 ) -> tuple[Any, HeldOut, list[dict[str, Any]]]:
-    """The best of these kernels and values of C by its accuracy on held-out examples, fitted on all; its scores; and the parameters
-    and the mean accuracy of each candidate, the best first."""
+    """Chooses the kernel and C of highest accuracy on held-out examples. Returns the model, fitted on all examples, its scores, and
+    the parameters and mean accuracy of each candidate, the best first."""
     own = model.get_params(deep=False)
     chooser: Any = LogisticRegressionCV if isinstance(model, LogisticRegression) else SVCCV
     params = {name: own[name] for name in chooser().get_params(deep=False) if name in own and name != "kernel"}

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from treille.io.errors import InputError
-from treille.io.parts import PackedExamples
-from treille.io.parts import running_sum as running_sum
-from treille.io.parts import selection as selection
+from treille.io.packed import PackedExamples
+from treille.io.packed import running_sum as running_sum
+from treille.io.packed import selection as selection
 from treille.registry import known, registered_name, require
 
 T = TypeVar("T")
@@ -39,16 +39,18 @@ class Batch(PackedExamples):
     True
     """
 
-    parts: ClassVar[type[Any] | None] = None  # what `treille.io.read` returns for files of this kind, if it has a class
+    packed: ClassVar[type[Any] | None] = (
+        None  # what `treille.io.read` returns for files of this kind, if it has a class
+    )
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
         """Whether `data` is of this kind, and of no other: the default kernel of the kind is used then."""
-        return isinstance(data, cls) or (cls.parts is not None and isinstance(data, cls.parts))
+        return isinstance(data, cls) or (cls.packed is not None and isinstance(data, cls.packed))
 
     @classmethod
     def of(cls, data: Any, n_jobs: int | None = None) -> Any:
-        """`data` as a batch of this kind: the constructor, which validates, if it is not one. `n_jobs` threads may do it."""
+        """Returns `data` as a batch of this kind, which the constructor builds, with `n_jobs` threads, if necessary."""
         return data if isinstance(data, cls) else cls(data)  # type: ignore[call-arg]
 
     @classmethod
@@ -214,16 +216,16 @@ class FlatBatch(Batch):
 
 
 class PackedBatch(FlatBatch):
-    """A flat batch with the same attributes as its `parts`, a dataclass of arrays."""
+    """A flat batch with the same attributes as its `packed`, a dataclass of arrays."""
 
-    def as_parts(self) -> Any:
+    def as_packed(self) -> Any:
         """The arrays and alphabets."""
-        assert self.parts is not None
-        return self.parts(**{each.name: getattr(self, each.name) for each in fields(self.parts)})
+        assert self.packed is not None
+        return self.packed(**{each.name: getattr(self, each.name) for each in fields(self.packed)})
 
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
-        return self._item(key) if isinstance(key, int) else type(self)(self.as_parts().take(key))  # type: ignore[call-arg]
+        return self._item(key) if isinstance(key, int) else type(self)(self.as_packed().take(key))  # type: ignore[call-arg]
 
     @abstractmethod
     def _item(self, i: int) -> Any:
@@ -231,7 +233,7 @@ class PackedBatch(FlatBatch):
 
 
 def read_each(items: Any, read: Callable[[Any, str], T]) -> Iterator[T]:
-    """What `read` makes of each item, whose place in messages is the second argument."""
+    """Applies `read` to each item; its second argument is the place of the item, for messages."""
     if isinstance(items, (str, bytes, dict, os.PathLike)) or not isinstance(items, Iterable):
         raise InputError(f"one {type(items).__name__} was given, expected a list of them")
     return (read(item, f"item {i}") for i, item in enumerate(items))
@@ -247,7 +249,7 @@ def kind_of(data: Any) -> type[Batch]:
 
 
 def other_kind(data: Any, cls: type[Batch]) -> type[Batch] | None:
-    """The kind of data that is certainly not of the kind `cls`; None if it may be.
+    """The kind of `data` if it is certainly not `cls`; None if it may be `cls`.
 
     Rows of numbers, lists of words and columns of a DataFrame may be meant as sequences: the constructor of `cls` says what is
     wrong.
@@ -305,7 +307,7 @@ def is_frame(data: Any) -> bool:
 
 
 def per_column(frame: Any) -> str:
-    """What to do with a DataFrame whose columns are of several kinds."""
+    """Advice for a DataFrame whose columns are of several kinds."""
     first = str(frame.columns[0]) if len(frame.columns) else "text"
     return f"give each column a kernel, treille.kernels.Columns({{{first!r}: NGram(3), ...}}), or use one column, X[{first!r}]"
 
@@ -331,8 +333,8 @@ def align(
 ) -> np.ndarray:
     """The code that each of `symbols` has in `alphabet`, which may be given by its codes, as int32.
 
-    A symbol that is not in the alphabet gets the code `unknown`. If that is None, it gets a new code, from the size of the alphabet
-    on: it then differs from all others, as the norm of an example requires.
+    A symbol that is not in the alphabet gets the code `unknown`. If `unknown` is None, each such symbol gets a new code of its own,
+    from the size of the alphabet on, as the norm of an example requires.
     """
     if symbols is alphabet:
         return np.arange(len(symbols), dtype=np.int32)

@@ -8,7 +8,7 @@ import numpy as np
 from treille.drawing.graph_layout import Graph as Drawn
 from treille.drawing.graph_layout import draw_graph
 from treille.drawing.svg import Shares
-from treille.io.graph_parts import PlainGraph
+from treille.io.packed_graphs import PlainGraph
 
 
 class Graph(PlainGraph):

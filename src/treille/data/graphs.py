@@ -18,9 +18,9 @@ from treille.data.graph import Graph, graph_picture
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.graph_objects import adjacency_graph, dict_graph, edge_index_graph, graph_of, is_graph
-from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, GraphParts, check_parts, pack
 from treille.io.graphs import check_sizes, format_graph, smiles_graph
 from treille.io.networkx_graphs import networkx_graph, to_networkx
+from treille.io.packed_graphs import NO_CODES, NO_WEIGHTS, PackedGraphs, check_parts, pack
 
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 JSON_GRAPH = {
@@ -88,7 +88,7 @@ class Graphs(PackedBatch):
     """
 
     title = "graphs"
-    parts = GraphParts
+    packed = PackedGraphs
     stored = ("labels", "offsets", "arcs", "targets", "edge_labels", "weights", "attributes")
     labels: np.ndarray
     arcs: np.ndarray
@@ -101,7 +101,7 @@ class Graphs(PackedBatch):
     directed: bool
 
     def __init__(self, data: Any, n_jobs: int | None = None):
-        self._hold(**vars(data if isinstance(data, GraphParts) else _read(data)))
+        self._hold(**vars(data if isinstance(data, PackedGraphs) else _read(data)))
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
@@ -110,7 +110,7 @@ class Graphs(PackedBatch):
         >>> Graphs.recognises([Graph(2, [(0, 1)])]), Graphs.recognises([np.eye(2)]), Graphs.recognises(np.eye(2))
         (True, True, False)
         """
-        return isinstance(data, (Graphs, GraphParts)) or is_graph(first_item(data))
+        return isinstance(data, (Graphs, PackedGraphs)) or is_graph(first_item(data))
 
     @classmethod
     def json_schema(cls, units: Sequence[Any] = ()) -> dict[str, Any]:
@@ -248,7 +248,7 @@ class Graphs(PackedBatch):
             wide = np.empty((codes.size, 0)) if attributes is None else np.array(attributes, np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"an array of graphs does not hold numbers of its type: {error}") from None
-        parts = GraphParts(codes, ends, heads, *of_arcs, wide, list(alphabet), list(edge_alphabet), bool(directed))
+        parts = PackedGraphs(codes, ends, heads, *of_arcs, wide, list(alphabet), list(edge_alphabet), bool(directed))
         check_parts(parts)
         return cls(parts)
 
@@ -268,11 +268,11 @@ class Graphs(PackedBatch):
 
     @property
     def is_edge(self) -> np.ndarray:
-        """The arcs that are the edges of `Graph.edges`, in their order: of an undirected edge, that from the smaller node."""
+        """Whether each arc is an edge of `Graph.edges`, in this order: of an undirected edge, the arc from the smaller node."""
         return np.ones(len(self.targets), bool) if self.directed else self.sources <= self.targets
 
     def core_arrays(self, labels: Labels = "all") -> CoreArrays:
-        """The arrays as the core takes them, with the labels of nodes and edges, or of either, or none."""
+        """The arrays for the core; `labels` selects the labels of nodes, of edges, of both or none."""
         nodes = self.labels if labels in ("all", "nodes") else np.zeros_like(self.labels)
         edges = self.edge_labels if labels in ("all", "edges") else NO_CODES
         return nodes, self.offsets, self.arcs, self.targets, edges, self.weights
@@ -301,22 +301,22 @@ class Graphs(PackedBatch):
         return nodes, offsets, arcs, targets, edges, weights
 
     def relabelled(self, labels: np.ndarray, alphabet: list[str]) -> Graphs:
-        """The same graphs with other labels of nodes.
+        """Returns the graphs with other labels of nodes.
 
         >>> str(Graphs([Graph(2, [(0, 1)])]).relabelled(np.array([0, 1], np.int32), ["a", "b"])[0])
         '2 nodes a b, 1 edge 0-1'
         """
-        return Graphs(replace(self.as_parts(), labels=labels, alphabet=alphabet))
+        return Graphs(replace(self.as_packed(), labels=labels, alphabet=alphabet))
 
     def undirected(self) -> Graphs:
-        """The same graphs with every arc an edge, without labels and weights of edges, which may depend on the direction.
+        """Makes every arc an undirected edge. Drops labels and weights of edges, which may depend on the direction.
 
         >>> str(Graphs([Graph(2, [(0, 1), (1, 0)], directed=True)]).undirected()[0])
         '2 nodes, 1 edge 0-1'
         """
         edges = self.sources.astype(np.int64), self.targets.astype(np.int64), NO_CODES, NO_WEIGHTS
         arcs, targets, *_ = _core.adjacency(self.offsets, self.arcs[self.offsets], *edges, False)
-        bare = replace(self.as_parts(), edge_labels=NO_CODES, weights=NO_WEIGHTS, edge_alphabet=[], directed=False)
+        bare = replace(self.as_packed(), edge_labels=NO_CODES, weights=NO_WEIGHTS, edge_alphabet=[], directed=False)
         return Graphs(replace(bare, arcs=arcs, targets=targets))
 
     def _item(self, i: int) -> Graph:
@@ -399,7 +399,7 @@ class Graphs(PackedBatch):
         return f"Graphs({len(self):,} graphs, {counts}{', directed' * self.directed})"
 
 
-def _read(data: Any) -> GraphParts:
+def _read(data: Any) -> PackedGraphs:
     if isinstance(data, Batch):
         raise InputError(f"found {data!r}, expected graphs: treille.Graphs, or what makes one")
     one = isinstance(data, (str, bytes, dict, Graph)) or (not isinstance(data, (list, tuple)) and is_graph(data))

@@ -34,7 +34,7 @@ class LatticeReport:
     empty: int  # they accept nothing: a zero row
     normalised: int  # their total was not 1
     pruned: int  # they lost arcs
-    mass_lost: float  # by pruning, the mean over all lattices
+    mass_lost: float  # by pruning, mean over all lattices
     most_lost: float  # by pruning, from one lattice
 
     def __str__(self) -> str:

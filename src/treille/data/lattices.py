@@ -22,8 +22,8 @@ from treille.io import json_arcs, plf, stored
 from treille.io import lattices as lattice_formats
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON, SEMIRINGS, MachineList, MachineParts
+from treille.io.packed import are_offsets
 from treille.io.parameters import check_flag, check_whole, effective_n_jobs
-from treille.io.parts import are_offsets
 from treille.io.read import read
 from treille.io.symbols import over_one_table
 from treille.io.units import TextUnit, split_texts
@@ -55,12 +55,12 @@ class Lattices(FlatBatch):
     ----------
     machines : list of Fst, MachineParts, pynini objects, strings or token lists
         Machines must be acceptors without cycles; weights that are costs (semirings "log" and "tropical") become probabilities,
-        exp(-cost). A string or token list becomes the machine of that sequence alone, as does each of a batch of `Strings`.
+        exp(-cost). A string, a token list or a sequence of a batch of `Strings` becomes the machine of that sequence alone.
     normalize : bool
         Make each a distribution: divide by its total, so that the weights out of each state sum to 1. False: keep the weights.
     scale : dict or None
-        For machines with scores from files: costs become the sum of the scores, each times its factor, such as
-        ``{"acoustic": 0.1, "language": 1.0}``; 1 where none is named.
+        For machines with scores from files: a cost becomes the sum of its scores, each multiplied by a factor, as in
+        ``{"acoustic": 0.1, "language": 1.0}``; factors not given are 1.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
 
@@ -95,7 +95,7 @@ class Lattices(FlatBatch):
     """
 
     title = "lattices"
-    parts = MachineList
+    packed = MachineList
     stored = (*ARRAYS, "log_totals", "lost")
     states: np.ndarray
     sources: np.ndarray

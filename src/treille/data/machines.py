@@ -15,7 +15,7 @@ from treille.io.errors import InputError
 from treille.io.machine import SEMIRINGS, MachineParts
 
 SMALLEST, LARGEST = -709.0, 708.0  # costs whose exp(-cost) a double holds with all its digits
-HIGHEST = 1e300  # of costs: sums of them along a path are numbers, too
+HIGHEST = 1e300  # largest cost: sums along a path must stay finite
 ENDS = ("sources", "targets")
 
 

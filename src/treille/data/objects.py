@@ -51,8 +51,8 @@ class Objects(Batch):
 class KernelValues(Batch):
     """Rows of a kernel matrix: one per example, with a column per training example.
 
-    ``ids[i]`` is the column of example i, where the examples are the training examples themselves. Values of examples that a
-    model keeps are not needed any more, and a model file holds their ids alone.
+    ``ids[i]`` is the column of example i, if the examples are training examples. A model file stores only the ids of its support
+    examples, since their kernel values are not needed for prediction.
 
     >>> batch = KernelValues([[2.0, 1.0], [1.0, 2.0]])
     >>> len(batch), batch.n_columns, batch[1:].ids.tolist()

@@ -24,8 +24,8 @@ from treille.data.format import count, short_json, visible
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.fields import Fields
+from treille.io.packed import are_offsets
 from treille.io.parameters import effective_n_jobs
-from treille.io.parts import are_offsets
 from treille.io.units import TextUnit, canonical, split_texts
 
 SHOWN = 40  # symbols of the alphabet in a summary

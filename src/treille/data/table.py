@@ -11,7 +11,7 @@ from treille.data.base import Batch, Summary, kind_of
 from treille.data.strings import Strings, checked
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parts import ColumnParts
+from treille.io.packed import PackedColumns
 from treille.io.units import TextUnit, canonical
 
 
@@ -176,7 +176,7 @@ class Table(AlignedBatches):
     """
 
     title = "tables"
-    parts = ColumnParts
+    packed = PackedColumns
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:

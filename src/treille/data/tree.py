@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from treille.drawing.tidy_tree import draw_tree
 from treille.io.errors import InputError
-from treille.io.tree_parts import pack
+from treille.io.packed_trees import pack
 
 
 class Tree(NamedTuple):

@@ -19,9 +19,9 @@ from treille.io.conllu import sentences
 from treille.io.documents import ast_tree, html_tree, json_tree, xml_tree
 from treille.io.errors import InputError
 from treille.io.newick import newick_trees
+from treille.io.packed import are_offsets
+from treille.io.packed_trees import PackedTrees, pack
 from treille.io.parameters import effective_n_jobs
-from treille.io.parts import are_offsets
-from treille.io.tree_parts import TreeParts, pack
 from treille.io.trees import without_root
 
 
@@ -63,14 +63,14 @@ class Trees(PackedBatch):
     """
 
     title = "trees"
-    parts = TreeParts
+    packed = PackedTrees
     stored = ("labels", "parents", "offsets")
     labels: np.ndarray
     parents: np.ndarray
     alphabet: list[str]
 
     def __init__(self, data: Any, n_jobs: int | None = None):
-        self._hold(**vars(data if isinstance(data, TreeParts) else _read(data, effective_n_jobs(n_jobs))))
+        self._hold(**vars(data if isinstance(data, PackedTrees) else _read(data, effective_n_jobs(n_jobs))))
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
@@ -79,7 +79,7 @@ class Trees(PackedBatch):
         >>> Trees.recognises([Tree(["S"], [-1])]), Trees.recognises([("S", ("NP",))]), Trees.recognises(["(S (NP))"])
         (True, True, False)
         """
-        if isinstance(data, (Trees, TreeParts)):
+        if isinstance(data, (Trees, PackedTrees)):
             return True
         first = first_item(data)
         if isinstance(first, Tree) or is_nltk(first):
@@ -164,7 +164,7 @@ class Trees(PackedBatch):
         '(S NP)'
         """
         nodes, ends = (np.array(labels, np.int32), np.array(parents, np.int32)), np.array(offsets, np.int64)
-        parts = TreeParts(*nodes, ends, list(alphabet))
+        parts = PackedTrees(*nodes, ends, list(alphabet))
         if not all(are_offsets(ends, len(array)) for array in nodes):
             raise InputError("labels, parents and offsets do not fit together")
         if len(parts.labels) and not 0 <= parts.labels.min() <= parts.labels.max() < len(parts.alphabet):
@@ -323,7 +323,7 @@ class Trees(PackedBatch):
         roots = np.repeat(self.offsets[:-1], np.diff(self.offsets))
         above = np.where(self.parents < 0, 0, self.parents) + roots
         parents = np.where(self.parents < 0, -1, before[above] - before[roots]).astype(np.int32)
-        return Trees(TreeParts(self.labels[kept], parents[kept], before[self.offsets], self.alphabet))
+        return Trees(PackedTrees(self.labels[kept], parents[kept], before[self.offsets], self.alphabet))
 
     def strip_function_tags(self) -> Trees:
         """The trees with only the categories: ``NP-SBJ-1`` and ``NP=2`` become ``NP``. Leaves, and ``-NONE-`` or ``-LRB-``, stay.
@@ -345,7 +345,7 @@ class Trees(PackedBatch):
         """New labels for the nodes `which`; those that begin with `untouched` stay."""
         new = [label if untouched and label.startswith(untouched) else rename(label) for label in self.alphabet]
         codes = np.where(which, self.labels + len(new), self.labels)
-        return Trees(self.as_parts().renamed(codes, [*self.alphabet, *new]))
+        return Trees(self.as_packed().renamed(codes, [*self.alphabet, *new]))
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"alphabet": self.alphabet}, self._stored_arrays()
@@ -360,7 +360,7 @@ class Trees(PackedBatch):
         return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"
 
 
-def _read(data: Any, threads: int) -> TreeParts:
+def _read(data: Any, threads: int) -> PackedTrees:
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of trees: write [tree]")
     if isinstance(data, Batch):
@@ -369,7 +369,7 @@ def _read(data: Any, threads: int) -> TreeParts:
         raise InputError(f"found {type(data).__name__}, expected a list of trees: brackets, nested tuples, nltk.Tree")
     items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind == "U" else list(data)
     if not items:
-        return TreeParts(np.empty(0, np.int32), np.empty(0, np.int32), running_sum([]), [])
+        return PackedTrees(np.empty(0, np.int32), np.empty(0, np.int32), running_sum([]), [])
     if isinstance(items[0], str):
         for i, item in enumerate(items):
             if not isinstance(item, str):

@@ -13,7 +13,7 @@ from treille.data.base import FlatBatch, Summary, as_index, codes_of, first_item
 from treille.data.format import count, listed
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parts import NumberRows
+from treille.io.packed import NumberRows
 
 MOST_COLUMNS = 2**31 - 1
 
@@ -57,7 +57,7 @@ class Vectors(FlatBatch):
     """
 
     title = "rows of numbers"
-    parts = NumberRows
+    packed = NumberRows
     stored = ("values", "columns", "offsets")
     values: np.ndarray
     columns: np.ndarray

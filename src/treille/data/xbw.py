@@ -13,8 +13,8 @@ from treille.data.trees import Trees
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
+from treille.io.packed_trees import PackedTrees
 from treille.io.parameters import effective_n_jobs
-from treille.io.tree_parts import TreeParts
 
 
 class XBW(Batch):
@@ -208,7 +208,7 @@ class XBW(Batch):
 
     def _forest(self, nodes: Any, threads: int) -> Trees:
         labels, parents, offsets = self._index.subtrees(np.asarray(nodes, np.int64), threads)
-        return Trees(TreeParts(labels, parents, offsets, self.alphabet))
+        return Trees(PackedTrees(labels, parents, offsets, self.alphabet))
 
 
 def _words(n_bits: Any) -> Any:

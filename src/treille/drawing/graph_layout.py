@@ -106,7 +106,7 @@ def least_stress(d: np.ndarray) -> np.ndarray:
     if len(d) == 1:
         return np.zeros((1, 2))
     n, random = len(d), np.random.default_rng(0)
-    even = n + n % 2  # with one that has nobody to meet
+    even = n + n % 2  # an odd number gets a partner for the node left over
     places = random.random((even, 2)) * d.max()
     turns = 1 + (np.arange(even - 1) + np.arange(even - 1)[:, None]) % (even - 1)
     table = np.column_stack([np.zeros(even - 1, int), turns])  # a row per round: the first meets the last, and so on
@@ -128,8 +128,8 @@ def least_stress(d: np.ndarray) -> np.ndarray:
 
 
 def _separated(places: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The same places where no nodes overlap: all is made larger, up to 2.5 times, so that most nodes do not; others are pushed
-    apart, and what still overlaps at last is moved downwards."""
+    """Moves nodes until none overlap: scales all places by up to 2.5, so that few overlap, pushes these apart, and moves those that
+    still overlap downwards."""
     wide, tall = (widths[:, None] + widths) / 2 + GAP, HEIGHT + GAP
     with np.errstate(divide="ignore"):
         dx, dy = np.abs(places[:, None] - places).transpose(2, 0, 1)

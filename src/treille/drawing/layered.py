@@ -239,7 +239,7 @@ def longest_paths(n_states: int, sources: np.ndarray, targets: np.ndarray) -> np
     for state in order:
         for target in ahead[state]:
             layer[target] = max(layer[target], layer[state] + 1)
-    for state in order:  # all but the first that no arc leads to are next to where they lead
+    for state in order:  # a state without incoming arcs, except the first, goes next to its targets
         if not layer[state] and ahead[state] and state != 0:
             layer[state] = max(layer[ahead[state]].min() - 1, 0)
     return layer
@@ -250,7 +250,7 @@ def _finished(after: Sequence[Sequence[int]]) -> list[int]:
     seen, done, stack = set[int](), list[int](), list(range(len(after)))[::-1]
     while stack:
         state = stack.pop()
-        if state < 0:  # all that it leads to has been left
+        if state < 0:  # all its successors are finished
             done.append(~state)
         elif state not in seen:
             seen.add(state)
@@ -285,7 +285,7 @@ def _sweep(between: Sequence[np.ndarray], number: int) -> Iterator[tuple[int, np
 
 
 def _means(order: np.ndarray, pairs: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For the items of a layer, the mean of the values of those linked to them; the value of an item without links."""
+    """For each item of a layer, the mean of the values of the items linked to it; its own value if it has no links."""
     count = np.bincount(pairs[:, 1], minlength=len(values))
     mean = np.bincount(pairs[:, 1], values[pairs[:, 0]], minlength=len(values)) / np.maximum(count, 1)
     return np.where(count[order] > 0, mean[order], values[order])
@@ -298,7 +298,7 @@ def _crossings(between: Sequence[np.ndarray], place: np.ndarray) -> int:
 
 
 def _heights(between: Sequence[np.ndarray], orders: list[np.ndarray], heights: np.ndarray) -> np.ndarray:
-    """The y of every item: as close as possible to the mean of its neighbours, in squares, given order and heights."""
+    """The y of every item: the least-squares fit to the mean of its neighbours, given order and heights."""
     y, offsets = np.zeros(len(heights)), []
     for order in orders:
         space = np.concatenate([[0.0], np.cumsum((heights[order][1:] + heights[order][:-1]) / 2)])
@@ -313,7 +313,7 @@ def _heights(between: Sequence[np.ndarray], orders: list[np.ndarray], heights: n
 
 
 def rising(values: np.ndarray) -> np.ndarray:
-    """The closest values, in squares, that never fall: pool adjacent violators.
+    """The closest non-decreasing values in the least-squares sense, by pooling adjacent violators.
 
     >>> rising(np.array([1.0, 3.0, 1.0, 4.0])).tolist()
     [1.0, 2.0, 2.0, 4.0]

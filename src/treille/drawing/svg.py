@@ -30,7 +30,7 @@ class Shares:
         return self.values is not None
 
     def sizes(self, n: int) -> np.ndarray:
-        """How large each of n shares is; zeros without shares."""
+        """The absolute value of each of n shares; zeros without shares."""
         if self.values is None:
             return np.zeros(n)
         if len(self.values) != n or (self.hints is not None and len(self.hints) != n):

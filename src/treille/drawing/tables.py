@@ -14,7 +14,7 @@ STYLE = (
 
 
 def facts(title: str, rows: Mapping[str, str]) -> str:
-    """A table of names and what is said of each; empty ones are left out.
+    """A table of names and values; empty values are left out.
 
     >>> facts("plan", {"kernel": "a < b", "space": ""}).removeprefix(STYLE)
     '<table class="treille-facts"><caption>plan</caption><tr><th scope="row">kernel</th><td>a &lt; b</td></tr></table>'

@@ -13,7 +13,7 @@ ROW, HEIGHT, GAP, MARGIN = 46.0, 22.0, 10.0, 12.0  # pixels: of levels and boxes
 
 
 class Layout(NamedTuple):
-    """The nodes that are drawn, in preorder, where they are, and their texts, with the number of nodes left out below."""
+    """The nodes that are drawn, in preorder: their places, texts, and the number of hidden nodes below each."""
 
     nodes: list[int]
     parents: list[int]  # positions in `nodes`, -1 for the root
@@ -48,7 +48,7 @@ def draw_tree(labels: Sequence[str], parents: Sequence[int], shares: Shares | No
 
 
 def lay_out(labels: Sequence[str], parents: Sequence[int], sizes: np.ndarray) -> Layout:
-    """Places for the nodes that are drawn: parents above the middle of their children, no two nodes of a level overlap.
+    """Places the nodes that are drawn: parents above the middle of their children; no two nodes of a level overlap.
 
     Every subtree is laid out by itself; then it is moved to the right of its siblings, as close as their outlines allow.
     O(nodes * levels).
@@ -92,7 +92,7 @@ def lay_out(labels: Sequence[str], parents: Sequence[int], sizes: np.ndarray) ->
 
 
 def chosen_nodes(parents: Sequence[int], sizes: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """The nodes to draw: all, or the heaviest and the upper ones, with all that is above them; and the depth of every node."""
+    """The nodes to draw (all, or the heaviest and the upper ones with their ancestors), and the depth of every node."""
     n, depths = len(parents), np.zeros(len(parents), int)
     for node, parent in enumerate(parents):
         if parent >= 0:
@@ -116,7 +116,7 @@ def chosen_nodes(parents: Sequence[int], sizes: np.ndarray) -> tuple[list[int], 
 
 
 def _hidden(parents: Sequence[int], nodes: list[int]) -> list[int]:
-    """How many nodes below each node that is drawn are not drawn, by the lowest one drawn above them."""
+    """The number of hidden nodes below each drawn node. A hidden node counts for its lowest drawn ancestor."""
     hidden = [0] * len(nodes)
     if len(nodes) == len(parents):
         return hidden

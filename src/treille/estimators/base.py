@@ -39,7 +39,7 @@ from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces import MemorySource, Nystrom, Source
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions, read_functions
 
-KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
+KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed", or an expression
 ChooseKernel = Callable[[Any, Any, bool], tuple[Kernel, str]]
 
 
@@ -113,7 +113,7 @@ class LearnedDisplay:
 
 
 class Model(LearnedDisplay, BaseEstimator):
-    """Base class of all models: what reports, the server and the command line need of them."""
+    """Base class of all models: the interface for reports, the server and the command line."""
 
     plan_: Plan
     report_: Report
@@ -187,7 +187,7 @@ class KernelMachine(Model):
         raise NotImplementedError
 
     def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
-        """The problem without examples, and a function that returns the problem of a part from its labels."""
+        """The problem without examples, and a function from the labels of a part to its problem."""
         raise NotImplementedError
 
     def _examples(self, X: Any, choose: ChooseKernel = choose_kernel) -> MemorySource:
@@ -212,7 +212,7 @@ class KernelMachine(Model):
         n_runs, unit = source.progress(problem.n_problems, space)
         with progress_bar(n_runs, self.tol, self.verbose, measure=measure, unit=unit) as progress:
             solution = chosen.solver.solve(problem, space, progress=progress, **self._solver_options())
-        if not isinstance(chosen.solver, BaseSolver):  # ours check themselves
+        if not isinstance(chosen.solver, BaseSolver):  # solvers of treille do this themselves
             check_outcome(solution.report, self.tol)
         functions = space.functions(solution)
         self.functions_ = functions.shifted(posed.shift)
@@ -358,7 +358,7 @@ class KernelMachine(Model):
         self._read(spec, arrays, 1)
 
     def _extra(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What else belongs in the spec and among the arrays of a model file."""
+        """Further values for the spec, and further arrays, of a model file."""
         return {}, {}
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
@@ -385,7 +385,7 @@ class KernelMachine(Model):
 
 
 def reading_of(batch: Batch) -> dict[str, Any]:
-    """How further examples like these are read."""
+    """The options with which further examples like these are read."""
     residues = batch.residues if isinstance(batch, Strings) else None
     return {"alphabet": residues} if residues else {}
 

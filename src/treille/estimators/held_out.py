@@ -50,7 +50,7 @@ class Examples:
 
 @dataclass(frozen=True, eq=False)
 class TrainedFold(Fold):
-    """A fold of a model: what its examples are, and what the outputs mean."""
+    """A fold of a model: its examples, and how to interpret its outputs."""
 
     train: np.ndarray
     offset: np.ndarray  # what predictions add to the outputs: the mean of the targets, or 0
@@ -141,7 +141,7 @@ class HeldOutClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def of(cls, classes: np.ndarray, present: np.ndarray, outputs: np.ndarray) -> "HeldOutClassifier":
-        """Made from the outputs for all classes; it knows the classes that are present in the training examples of the fold."""
+        """Makes it from the outputs for all classes; ``classes_`` are those present in the training examples of the fold."""
         if len(classes) == 2:
             return cls(classes, outputs[:, 0])
         own = outputs[:, present]
@@ -149,7 +149,7 @@ class HeldOutClassifier(ClassifierMixin, BaseEstimator):
 
 
 class HeldOutRegressor(RegressorMixin, BaseEstimator):
-    """The same for numbers."""
+    """A regressor that returns the outputs of a fold for the held-out examples, for scorers."""
 
     def __init__(self, outputs: np.ndarray):
         self.outputs = outputs

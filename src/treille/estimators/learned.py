@@ -40,7 +40,7 @@ from treille.spaces.weight_automaton import weight_fst
 
 @dataclass(frozen=True, eq=False)
 class LearnedPath:
-    """Learned shares of the trace for several values of a parameter, computed one after another, each from the last.
+    """Learned shares of the trace for several values of a parameter, each computed from the solution for the one before.
 
     ``shares`` has one row for each of ``values`` and one column for each of ``names``: the features, or parts, that have a share
     at one value at least, the largest share first.
@@ -273,7 +273,7 @@ class KernelLearner(LearningParameters, KernelMachine):
 
     @property
     def kernel_(self) -> Any:
-        """The learned kernel, one like any other; with more than two classes, a dict with one for each."""
+        """The learned kernel, usable like any other; with more than two classes, a dict with one kernel for each."""
         learned = self.plan_.kernel
         assert isinstance(learned, Weighted)
         inside, fitted = learned.kernel, self._linear().features
@@ -339,7 +339,7 @@ def plan_learned(
 
 
 def used_features(rows: LearningRows, learned: list[LearnedKernel]) -> np.ndarray:
-    """Those that have weight in a problem, and those that these need."""
+    """The features that have weight in some problem, and the features needed for the norms of examples."""
     return rows.features.ids_for_norms(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
 
 

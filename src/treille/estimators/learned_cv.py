@@ -75,7 +75,7 @@ def _fold_outputs(
 class LearnedSVCCV(LearnedSearchCV, SVCCV):
     """`LearnedSVC` with C, and other parameters, chosen by cross-validation. Features are computed once, for all folds and all C.
 
-    Weights are learned anew from the training examples of each fold, C from small to large, each from the last.
+    Weights are learned anew from the training examples of each fold, for C from small to large, with warm starts.
 
     Parameters
     ----------

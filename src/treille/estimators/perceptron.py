@@ -56,7 +56,7 @@ class Perceptron(TrainingParameters, Classifier):
         that the last epoch had no mistake.
     running_accuracy_ : float
         After `partial_fit`: the share of all examples so far whose class was predicted right just before they were learned, with
-        the weights that were the last ones then. It is a score on unseen examples.
+        the weights at that time. It is a score on unseen examples.
 
     References
     ----------
@@ -227,6 +227,6 @@ def _choose_kernel(kernel: Any, X: Any, labels: bool) -> tuple[Kernel, str]:
 
 
 def _kind(labels: np.ndarray) -> str:
-    """What labels of one type share."""
+    """The kind of labels, equal for labels of one type."""
     kind = labels.dtype.kind
     return "number" if kind in "iuf" else type(labels.tolist()[0]).__name__ if len(labels) else kind

@@ -18,7 +18,7 @@ NOT_SAVED = ("kernel", "n_jobs", "verbose")  # the kernel has its own spec; the 
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The estimator that was saved to `path`: the same decisions, no training data needed.
+    """Loads the estimator that was saved to `path`. It makes the same decisions, and needs no training data.
 
     Your classes are found by name if they were passed to `treille.register` first.
 

@@ -147,7 +147,7 @@ def requested_nystrom(space: Any) -> Nystrom | None:
 
 
 def _works_on(solver: Solver, space: Any) -> bool:
-    """Whether the solver works on spaces of this class; what Nystrom builds are rows."""
+    """Whether the solver works on spaces of this class. A Nystrom space has rows."""
     return RowsSpace in solver.spaces if isinstance(space, Nystrom) else space in solver.spaces
 
 

@@ -51,7 +51,7 @@ class Regressor(RegressorMixin, KernelMachine):
         return self._loss_and_C()[0]
 
     def _loss_and_C(self) -> tuple[Loss, float]:
-        """The loss, and its weight."""
+        """The loss and its weight C."""
         raise NotImplementedError
 
     def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:

@@ -289,14 +289,14 @@ def _indices(some: Any) -> np.ndarray:
 
 
 def _taken(X: Any, rows: np.ndarray) -> Any:
-    """Some of the examples, in the container that all of them are in."""
+    """Selects examples, and keeps the type of their container."""
     if isinstance(X, (list, tuple)):
         return [X[i] for i in rows]
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _indexable(X: Any) -> Any:
-    """The examples in a form of which some can be taken."""
+    """The examples as a container that supports selection."""
     if isinstance(X, Iterator):
         return list(X)
     if issparse(X):

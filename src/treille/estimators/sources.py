@@ -1,4 +1,4 @@
-"""What `fit` is given: the source of the examples, in memory, in parts on disk or on a cluster, and labels, targets and weights."""
+"""Inputs of `fit`: the source of the examples, in memory, in parts on disk or on a cluster, and labels, targets and weights."""
 
 import time
 import warnings
@@ -29,7 +29,7 @@ from treille.spaces import ClusterSpace, PartsSpace, Source
 
 @dataclass(frozen=True)
 class Posed:
-    """A problem, and what its solution means: attributes of the fitted estimator, and what is added to the learned functions."""
+    """A problem, and how to interpret its solution: attributes of the fitted estimator, and offsets of the learned functions."""
 
     problem: Problem
     fitted: dict[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ def _is_on_cluster(X: Any) -> bool:
 
 
 def _check_in_parts(estimator: Any, space: Any, where: str) -> None:
-    """Refuses, before anything is read, what cannot be trained on data in parts, whose space is `space`."""
+    """Refuses estimators that cannot be trained on data in parts, with the space `space`, before anything is read."""
     kernel, loss = as_kernel(estimator.kernel), type(estimator._loss())
     if kernel is not None:
         kernel.check_parts()

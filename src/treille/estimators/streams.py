@@ -24,8 +24,8 @@ UNSEEN, EARLIER = -1, -2  # for the step of a class's first example: none so far
 class Stream(ABC):
     """One perceptron per class against the rest, after one pass over the examples so far, in their order.
 
-    Column k of w and b is the last function of class k, of `late` and `late_b` what its mean over all steps lacks, times the number
-    of steps: see core/solve/perceptron.hpp. A class whose first example comes late has learned nothing from the examples before it,
+    Column k of w and b is the current function of class k. Its mean over all steps is w - late / steps, with b - late_b / steps:
+    see core/solve/perceptron.hpp. A class whose first example comes late has learned nothing from the examples before it,
     since w = 0 and b = 0 classify those correctly; so its column may as well be added when it comes.
 
     w and `late` have one row per feature or example, and room for half as many again, so that a few new ones do not move all.
@@ -59,7 +59,7 @@ class Stream(ABC):
         self.room, self.n_rows = memory, memory.shape[1]
 
     def _make_room(self, places: np.ndarray, n_rows: int) -> None:
-        """Room for so many rows; those so far move to `places`, which are the same unless the kernel is a sum."""
+        """Makes room for so many rows. Existing rows move to `places`, which change only if the kernel is a sum."""
         if n_rows > self.room.shape[1] or not np.array_equal(places, np.arange(len(places))):
             room = np.zeros((2, n_rows + n_rows // 2, self.n_classes))
             room[:, places] = self.memory
@@ -81,7 +81,7 @@ class Stream(ABC):
         """|(w, b)| of each class."""
 
     def copied(self) -> "Stream":
-        """A copy that may learn. If that fails, `undo` of the copy leaves this stream as it was."""
+        """Returns a copy that may learn. If learning fails, `undo` of the copy restores this stream."""
         other = copy(self)
         other.changed = NOTHING
         return other
@@ -117,7 +117,7 @@ class Stream(ABC):
 
     @abstractmethod
     def _read(self, functions: DecisionFunctions) -> np.ndarray:
-        """The weights or coefficients of a model, and what they belong to."""
+        """Reads the weights or coefficients of a model, and the features or examples they belong to."""
 
     def learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
         """One pass over examples with the classes `codes`; an example with C = 0 is left out."""
@@ -216,7 +216,7 @@ class FeatureStream(Stream):
 
 
 class ExampleStream(Stream):
-    """Coefficients of the misclassified examples, for kernels with too many features or features that cannot be added to."""
+    """Coefficients of the misclassified examples, for kernels with too many features, or whose set of features cannot grow."""
 
     block = 1000  # of which a kernel matrix is computed
 
@@ -261,7 +261,7 @@ class ExampleStream(Stream):
 
 
 def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, model: Any = None) -> Stream:
-    """A stream of weights where the features of the kernel can be added to, otherwise of examples; of a model, or empty."""
+    """Begins a stream, empty or from a model: with weights if the kernel's features can grow, otherwise with examples."""
     if isinstance(kernel, Precomputed):
         raise InputError(
             "partial_fit needs kernel values of any two examples, which a precomputed kernel does not have"

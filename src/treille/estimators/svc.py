@@ -34,7 +34,7 @@ class SVC(SVCParameters, Classifier):
 
     Parameters
     ----------
-    kernel : Kernel, "precomputed", function or None
+    kernel : Kernel, an expression such as "ngram(5)", "precomputed", function or None
         The similarity; None picks one for the kind of data, and ``plan_`` reports which. With "precomputed", X is the square matrix
         of kernel values in `fit`, and one row of values with the training examples per example elsewhere. A function is
         k(X, Y) that returns a matrix, or k(x, y) that returns a number.
@@ -98,7 +98,7 @@ class SVC(SVCParameters, Classifier):
 
     @property
     def predict_proba(self) -> Any:
-        """There is none, and this says what to use instead."""
+        """Not provided: the AttributeError names the alternatives."""
         raise AttributeError(
             f"{type(self).__name__} has no predict_proba: its scores are not probabilities. Use treille.LogisticRegression, "
             f"or sklearn.calibration.CalibratedClassifierCV({type(self).__name__}(...))"

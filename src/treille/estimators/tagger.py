@@ -33,7 +33,7 @@ from treille.tagging.schemes import converted, is_chunk_tag, scheme_named
 from treille.tagging.sentences import Column, one_column
 from treille.tagging.templates import TAG
 
-SUPPORT = 2e-5  # of a conjunction, by default, as a share of the tokens: 5 of 200,000, and 1 of a small corpus
+SUPPORT = 2e-5  # default min_support of conjunctions, as a share of the tokens: 5 of 200,000, and 1 of a small corpus
 
 
 @dataclass(eq=False, repr=False)
@@ -61,7 +61,7 @@ class Tagger(TrainingParameters, Model):
         Features that occur less often are left out.
     scheme : "auto", None, or a scheme such as "BIOES"
         How chunks are written while training and tagging; predictions are in the scheme of the training tags. "auto" keeps that
-        one, None treats tags as plain labels: any may follow any.
+        scheme; None treats tags as plain labels: any may follow any.
     direction : {"forward", "backward"}
         Tag from left to right, or from right to left.
     beam : int
@@ -343,7 +343,7 @@ class Tagger(TrainingParameters, Model):
 def _items(features: TokenFeatures) -> tuple[np.ndarray, int]:
     """The item of each feature, and how many features read no tags.
 
-    Rare features come first, as mining needs it, and those that read tags last, as the decoder needs it.
+    Rare features come first, as mining requires, and those that read tags last, as the decoder requires.
     """
     reads_tags = np.array([any(atom.column == TAG for atom in template.atoms) for template in features.templates])
     late = reads_tags[features.feature_templates]

@@ -1,4 +1,4 @@
-"""Explanations: what in an example made the decision."""
+"""Explanations: which parts of an example made the decision."""
 
 from treille.explain.explanation import Explanation, SupportExample
 from treille.explain.fragments import HeavyFragment

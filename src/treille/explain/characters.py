@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def on_characters(text: str, found: Explanation, values: np.ndarray) -> np.ndarray | None:
     """The contribution of every character of a text, with `values` one number for each part; None if a part is not found in it.
 
-    A symbol shares its value equally among its characters. The texts of several units are added: words and characters, say.
+    A symbol shares its value equally among its characters. Contributions by several units, such as words and characters, are added.
 
     >>> import treille
     >>> model = treille.SVC(treille.kernels.NGram(1, unit="word+lower")).fit(["Red wine", "pale ale"], [0, 1])
@@ -94,7 +94,7 @@ def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:
 
 
 def _placed(text: str, symbols: Sequence[str]) -> np.ndarray | None:
-    """Where each symbol is in the text, one after the other; blanks that were added have the place of what precedes them."""
+    """The place of each symbol in the text, in order; blanks that were added have the place of the symbol before them."""
     at, places = 0, list[tuple[int, int]]()
     for symbol in symbols:
         wanted = symbol.lower()

@@ -33,7 +33,7 @@ TFIDF = "TF-IDF words, LinearSVC"
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a classifier predicts for examples, and the truth, if it is known."""
+    """The predictions of a classifier for examples, and the true labels, if they are known."""
 
     names: list[str]
     scores: np.ndarray  # one column for each class
@@ -61,7 +61,7 @@ class Predictions:
 
     @property
     def confidence(self) -> np.ndarray:
-        """How far the predicted class is ahead of the next one."""
+        """The score of the predicted class minus that of the runner-up."""
         rows = np.arange(len(self.best))
         if len(self.names) == 2:
             return np.abs(self.scores[:, 1])
@@ -71,7 +71,7 @@ class Predictions:
 
     @property
     def error(self) -> np.ndarray:
-        """How far the true class is behind the predicted one: 0 where that is right, negative by the confidence in it."""
+        """The score of the predicted class minus that of the true one; for right predictions, minus the confidence."""
         true, rows = self.true_column, np.arange(len(self.best))
         behind = self.scores[rows, self.best] - self.scores[rows, true]
         behind = np.where(true < 0, self.confidence, behind / (2 if len(self.names) == 2 else 1))
@@ -155,7 +155,7 @@ def _interval(right: int, n: int) -> str:
 
 
 def confusion(scores: Scores) -> Confusion:
-    """The confusion matrix: of the classes with most errors, where there are too many to show."""
+    """The confusion matrix; if there are too many classes to show, of those with most errors."""
     names, counts = list(scores.per_class), np.array(scores.confusion)
     note = ""
     if len(names) > MOST_CLASSES:

@@ -10,7 +10,7 @@ from treille.data import Batch
 from treille.data.base import is_frame
 from treille.io import Examples
 from treille.io.fields import label_text
-from treille.io.parts import selected
+from treille.io.packed import selected
 
 
 def label_name(label: Any) -> str:

@@ -23,7 +23,7 @@ SUPPORT_WIDTH = 60  # cells of a support example
 
 
 class Shown(NamedTuple):
-    """What is shown of an explanation. Tagged sentences have no score."""
+    """The fields of an explanation that pages display. Tagged sentences have no score."""
 
     name: str
     highlighting: Markup
@@ -123,7 +123,7 @@ class Explanation(Explained):
         The parts, in their order.
     values : array of shape (parts, functions)
     base : array
-        What no part contributes, for each function: the means of centred kernels, and constants.
+        The share of each output that no part contributes: the means of centred kernels, and constants.
     intercept : array
         For each function.
     classes : list or None
@@ -197,7 +197,7 @@ class Explanation(Explained):
         return [Part(self.names[i], float(values[i])) for i in order]
 
     def function(self, label: Any = None) -> tuple[int, float]:
-        """The function that speaks for a class, by default the predicted one, and its sign."""
+        """The function whose score supports a class, by default the predicted one, and its sign."""
         if self.classes is None:
             target = 0 if label is None else int(label)
             if not 0 <= target < len(self.base):

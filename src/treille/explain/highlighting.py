@@ -117,7 +117,7 @@ def _attributes(value: float, most: float) -> str:
 
 
 def _column(names: list[str], values: np.ndarray, most: float, leaf: tuple[Batch, int] | None) -> str:
-    """The parts of one column, in the way that its kind is highlighted."""
+    """Highlights the parts of one column in the way of its data kind."""
     batch, i = leaf or (None, 0)
     if isinstance(batch, Strings) and len(names):
         joint = " " if TextUnit.of(batch.unit).separator else ""

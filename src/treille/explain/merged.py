@@ -19,9 +19,9 @@ from treille.kernels.wrapped import WrappedMap
 
 CANDIDATES = 50  # features examined for each one asked for
 LONGEST = 60  # symbols of a stretch
-SHARED = 0.5  # of the examples with the first n-gram, and more, have the joined stretch
-ALIKE = 0.5  # of the weight of the first n-gram: what others have at least, where there are no examples
-CONTEXT = 0.9  # of the examples with a stretch have the same character beside it: then it belongs to the stretch
+SHARED = 0.5  # least share of the first n-gram's examples that have the joined stretch
+ALIKE = 0.5  # least weight of joined n-grams, as a share of the first one's, if there are no examples
+CONTEXT = 0.9  # share of a stretch's examples that must agree on the character beside it to extend the stretch
 WIDTH = 100  # characters of a sentence
 
 Leaf = tuple[str, NGramMap, np.ndarray, Batch | None]
@@ -130,7 +130,7 @@ class _Places:
 
 @dataclass(eq=False)
 class _Pool:
-    """The n-grams of one unit: maps that hold them, each with the columns of its features."""
+    """The n-grams of one unit: the maps that contain them, each with the columns of its features."""
 
     prefix: str
     unit: TextUnit

@@ -95,7 +95,7 @@ def checked_pair(train: Any) -> tuple[Any, Any] | None:
 
 
 def commands(task: Task, path: str) -> list[str]:
-    """What to do with a model on the command line."""
+    """Commands that use a model, to be pasted."""
     verbs = [*task.commands.values(), "explain"]
     lines = [f"treille {verb} {quote(path)} FILE" for verb in verbs]
     others = ["report {} FILE --output report.html", "serve {}", "inspect {}"]

@@ -72,7 +72,7 @@ def measure(truth: Sequence[str], predicted: Sequence[str], positive: str | None
 
 
 def measure_pairs(pairs: Mapping[tuple[str, str], int], positive: str | None = None) -> Scores:
-    """The same scores, from how often each label was predicted for each true one.
+    """Computes the scores of `measure` from how often each label was predicted for each true one.
 
     >>> measure_pairs({("a", "a"): 1, ("b", "b"): 1, ("b", "a"): 1}).confusion
     [[1, 0], [1, 1]]

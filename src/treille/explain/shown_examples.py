@@ -55,7 +55,7 @@ def with_examples(
 ) -> Content:
     """The content with the examples of these rows, and a note on `which` they are.
 
-    `said` tells of a row: the prediction, the truth, whether it is wrong, the score, the confidence and the error.
+    ``said(row)`` returns the prediction, the truth, whether it is wrong, the score, the confidence and the error.
     """
     examples, note, size, begun = list[Example](), "", 0, time.perf_counter()
     names: Any = source.names if source.names is not None else [f"#{row}" for row in range(size_of(X))]

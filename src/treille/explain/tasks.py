@@ -32,7 +32,7 @@ class Task(ABC):
     labels : list or None
         The classes or tags, as the model has them; None for numbers.
     names : list of str
-        The same as files write them.
+        The labels as files write them.
     fields : tuple of str
         The names of the lists that `answers` returns.
     any_class : bool

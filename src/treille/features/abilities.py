@@ -1,4 +1,4 @@
-"""Abilities that only some feature maps and rows have: each is a type, and what lacks it says why and what to do."""
+"""Abilities that only some feature maps and rows have. Each is a type; values without it raise an error that says what to do."""
 
 from typing import Any, Protocol, TypeVar
 
@@ -8,7 +8,7 @@ A = TypeVar("A")
 
 
 class Refusing(Protocol):
-    """Values that may lack abilities, which are types with a text `lacking`: what values without it cannot do."""
+    """Base class of values that may lack abilities. An ability is a type; its text `lacking` completes the message of `refusal`."""
 
     def refusal(self, ability: Any) -> InputError:
         """The error for an ability that this value does not have."""

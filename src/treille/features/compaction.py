@@ -54,7 +54,7 @@ class Representation:
 
     def read(self, cells: np.ndarray) -> np.ndarray:
         """The weight of every feature, from the cells that a solver returns: one row per feature, one column per function."""
-        if not hasattr(self.core, "read"):
+        if not isinstance(self.core, (_core.CompactRows, _core.ConcatenatedRows)):  # a cell for each feature
             return cells
         weights = self.core.read(np.ascontiguousarray(cells).ravel(), cells.shape[1])
         return weights.reshape(len(weights) // max(1, cells.shape[1]), cells.shape[1])

@@ -135,7 +135,7 @@ class CenteredRows(WeighableRows, StoredRows):
         return cls(rows, mean, np.ones(len(rows)), rows.matvec(mean[:, None], threads)[:, 0], kept)
 
     def center(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is subtracted, for the core."""
+        """The centre that is subtracted, for the core."""
         return self.mean, self.shift, self.dots
 
     def for_core(self) -> _core.ConcatenatedRows:

@@ -96,7 +96,7 @@ class Contributions:
 
     `shares` has an array for each batch that was read: one if examples are of one kind, several if they have several columns,
     or are split by several units. Its row p belongs to part p of the batch, see ``Batch.part_offsets``; its columns are the
-    functions. `base` is what no part adds, by example and function: the means of centred kernels, and constants.
+    functions. `base` is the share that no part adds, by example and function: the means of centred kernels, and constants.
 
     >>> from treille.kernels import NGram
     >>> kernel = NGram(2)
@@ -111,7 +111,7 @@ class Contributions:
 
     @classmethod
     def of(cls, batch: Batch, values: np.ndarray) -> Contributions:
-        """Of the parts of one batch."""
+        """The contributions of the parts of one batch."""
         return cls({id(batch): (batch, values)}, np.zeros((len(batch), values.shape[1])))
 
     @classmethod
@@ -129,7 +129,7 @@ class Contributions:
 
     @classmethod
     def of_each(cls, batch: Batch, n_functions: int, one: Callable[[Any], Contributions]) -> Contributions:
-        """Of the examples one by one, each as a batch of its own."""
+        """The contributions computed one example at a time, each as a batch of its own."""
         leaves = [leaf for _, leaf in leaf_batches(batch)]
         shares: Shares = {}
         base = np.zeros((len(batch), n_functions))
@@ -153,7 +153,7 @@ class Contributions:
         return Contributions(shares, self.base * by_function)
 
     def plus(self, base: np.ndarray) -> Contributions:
-        """With more that no part adds."""
+        """Adds to `base`, which no part contributes."""
         return Contributions(self.shares, self.base + base)
 
     def __add__(self, other: Contributions) -> Contributions:

@@ -75,7 +75,7 @@ class Families(NamedTuple):
 
 
 class DependentFeaturesError(InputError):
-    """Features that depend on all examples: those of parts of a data set do not determine them, so maps do not merge.
+    """Raised when features depend on all examples, so that maps of parts of a data set cannot be merged.
 
     >>> from treille.kernels import Conjunctions
     >>> kernel = Conjunctions(2, min_support=2)
@@ -130,11 +130,11 @@ class FeatureMap(ABC):
         return multiply
 
     def ids_for_norms(self, ids: np.ndarray) -> np.ndarray:
-        """The features `ids`, and those without which the norms of new examples would change, in increasing order."""
+        """The features `ids` and all others that the norms of new examples need, in increasing order."""
         return ids
 
     def problem_counts(self) -> set[int]:
-        """For how many problems the features have values of their own, as weights by classes do; empty: the same for all."""
+        """The numbers of problems whose features differ in value, as with weights by classes; empty if none differ."""
         return set()
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
@@ -146,7 +146,7 @@ class FeatureMap(ABC):
         return (None,)
 
     def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
-        """The map with each map inside that finds features in examples replaced by ``change(map)``."""
+        """Returns the map with ``change(map)`` in place of each inner map that finds features in examples."""
         return change(self)
 
     def refusal(self, ability: Any) -> InputError:
@@ -171,7 +171,7 @@ class ExplainingMap(FeatureMap):
         """What each part of the examples adds to ``transform(batch) @ weights``, one row of weights per feature."""
 
     def contributor(self, weights: np.ndarray) -> Callable[[Any, int | None], Contributions]:
-        """A function that returns the contributions for these weights: what depends on the weights alone is computed once."""
+        """A function that returns the contributions for these weights. Work that depends on the weights alone is done once."""
         return lambda batch, n_jobs: self.contributions(batch, weights, n_jobs)
 
 
@@ -256,7 +256,7 @@ class CoreMap(FeatureMap):
     @property
     @abstractmethod
     def names(self) -> tuple[Any, ...]:
-        """What the map has beside the kernel and its arrays, such as alphabets."""
+        """The attributes of the map besides the kernel and the arrays, such as alphabets."""
 
     @property
     def n_features(self) -> int:

@@ -1,4 +1,4 @@
-"""What maps of features need to merge: whether they are alike, and which features both have."""
+"""Functions to merge maps of features: they check whether maps are alike, and find the features that both have."""
 
 from typing import NamedTuple, TypeVar
 
@@ -11,7 +11,7 @@ from treille.io.errors import InputError
 M = TypeVar("M", bound=FeatureMap)
 Merged = tuple[FeatureMap, np.ndarray, np.ndarray]  # what `MergingMap.merge` returns
 
-ALL = 2**31 - 1  # cells of a record that are its own: all, none is the number of another record
+ALL = 2**31 - 1  # all cells of a record are plain values: none is the number of another record
 
 
 def alike(cls: type[M], one: FeatureMap, other: FeatureMap, *names: str) -> M:
@@ -31,7 +31,7 @@ def different(what: str, mine: str, theirs: str) -> InputError:
 
 
 def number_rows(mine: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """The numbers of the rows of a second matrix: that of the equal row of the first, or new ones from ``len(mine)`` on.
+    """Numbers the rows of a second matrix: by the equal row of the first, or else with new numbers from ``len(mine)`` on.
 
     No row may occur twice in the first. Whole numbers below 2^32. O(cells).
 
@@ -46,7 +46,7 @@ def number_rows(mine: np.ndarray, theirs: np.ndarray) -> np.ndarray:
 def number_records(
     mine: tuple[np.ndarray, np.ndarray], theirs: tuple[np.ndarray, np.ndarray], own: int = ALL
 ) -> np.ndarray:
-    """The same for records of different lengths, given as int32 cells and the offsets of the records.
+    """Like `number_rows`, for records of different lengths, given as int32 cells and the offsets of the records.
 
     Cells after the first `own` of a record are the numbers of records before it, in the same set, or -1: records are then equal
     if the records that they name are.
@@ -65,7 +65,7 @@ def number_records(
 
 
 class Records(NamedTuple):
-    """What features are: record r is ``cells[starts[r]:starts[r + 1]]``, and feature z is the record ``features[z]``."""
+    """Features as records: record r is ``cells[starts[r]:starts[r + 1]]``, and feature z is the record ``features[z]``."""
 
     cells: np.ndarray
     starts: np.ndarray
@@ -95,7 +95,7 @@ def merge_records(mine: Records, theirs: Records, own: int = ALL) -> tuple[Recor
 
 
 def merged_ids(mine: np.ndarray, theirs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ids of features after merging, from the numbers of what they are: those of the second set, and which of them are new.
+    """The ids of the second set's features after merging, from the numbers of their records; and which of them are new.
 
     The features of the first set keep their ids; new ones of the second follow in their order.
 

@@ -115,7 +115,7 @@ class PartedRows(CountableRows):
         return self.changed(change, len(column_weights))
 
     def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> PartedRows:
-        """As of `Rows`."""
+        """See `Rows.renumbered`."""
         changed = self.store.changed(lambda rows: having(rows, Rows).renumbered(ids, n_features, threads))
         return PartedRows(changed, n_features, self.n_problems)
 

@@ -306,9 +306,9 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         return _core.row_squares(self.coded(), weights, threads)  # what is not finite is refused where norms are used
 
     def _over_entries(self) -> tuple[Any, Rows]:
-        """For few entries and many features, the features of the entries, and the rows over these: an entry, a column.
+        """With few entries and many features: the features of the entries, and the rows over these, with one column for each entry.
 
-        A product then costs no pass over all features, and sums the same numbers in the same order. Otherwise all, and the rows.
+        A product then needs no pass over all features, and sums the same numbers in the same order. Otherwise, all features.
         """
         if not 0 < FEW * self.n_entries <= self.n_features:
             return slice(None), self
@@ -382,7 +382,7 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         return np.diff(self.indptr)
 
     def center(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As of `CenteredRows`: nothing is subtracted."""
+        """See `CenteredRows.center`; nothing is subtracted here."""
         return np.empty(0), np.empty(0), np.empty(0)
 
 

@@ -99,7 +99,7 @@ def _files(name: str) -> Iterator[tuple[str, Open]]:
 
 
 def _zipped(name: str) -> Iterator[tuple[str, Open]]:
-    budget = Budget(name, os.path.getsize(name))  # one for all files: many small ones may expand, too
+    budget = Budget(name, os.path.getsize(name))  # one budget for all files: many small ones may expand, too
     archive = zipfile.ZipFile(name)
     for info in archive.infolist():
         if not info.is_dir():

@@ -6,12 +6,12 @@ from treille import _core
 
 from .blocks import next_lines
 from .errors import InputError
-from .tree_parts import TreeParts
+from .packed_trees import PackedTrees
 
 ADVICE = "; write a bracket inside a label as -LRB- or -RRB-"
 
 
-def parse(texts: list[str], threads: int = 1, place: Callable[[int], str] = "item {}".format) -> TreeParts:
+def parse(texts: list[str], threads: int = 1, place: Callable[[int], str] = "item {}".format) -> PackedTrees:
     """One tree per text; `place(i)` names text i in messages.
 
     >>> parse(["(S (NP he))"]).alphabet
@@ -27,7 +27,7 @@ def parse(texts: list[str], threads: int = 1, place: Callable[[int], str] = "ite
         line, column = before.count("\n"), len(before) - (before.rfind("\n") + 1) + 1
         where = f"{place(item)}, line {line + 1} of it, column {column}" if line else f"{place(item)}, column {column}"
         raise InputError(f"{where}: {message}{ADVICE * ('bracket' in message or 'without' in message)}")
-    return TreeParts(labels, parents, offsets, alphabet)
+    return PackedTrees(labels, parents, offsets, alphabet)
 
 
 def split_lines(lines: Iterable[str], size: int = 1 << 16) -> Iterator[tuple[int, str]]:

@@ -8,8 +8,8 @@ from typing import Any
 from .blocks import FIRST, Limits
 from .errors import InputError
 from .examples import Examples
-from .multi_file import Distinct, Part, Size, emptied
-from .parts import volume
+from .multi_file import Distinct, InputFile, Size, emptied
+from .packed import volume
 from .read import Path, ReadingPlan
 
 AT_ONCE = ("tu", "xml", "gml", "graphml")  # formats whose files, or sets of files, are one object
@@ -56,24 +56,24 @@ def read_chunks(
         raise InputError(f"examples is {examples} and characters {characters}, expected at least 1 of each in a chunk")
     limits = Limits(examples, characters)
     plan = ReadingPlan.of(limits, ids=ids or options.get("labels") is not None, **options)
-    part = plan.part(path)
-    for block in plan.finished(_noted(part, plan, limits)):
+    file = plan.input_file(path)
+    for block in plan.finished(_noted(file, plan, limits)):
         yield from _divided(block if ids else replace(block, ids=None), limits)
 
 
-def _noted(part: Part, plan: ReadingPlan, limits: Limits) -> Iterator[Examples]:
+def _noted(file: InputFile, plan: ReadingPlan, limits: Limits) -> Iterator[Examples]:
     """The blocks of files, with unique ids or none, and with notes that say whether there is more than one."""
-    blocks, error = part.blocks(limits), None
+    blocks, error = file.blocks(limits), None
     ahead = [next(blocks)]
-    more = not part.again and Size(ahead[0]).is_full(limits)
-    if part.again:
+    more = not file.again and Size(ahead[0]).is_full(limits)
+    if file.again:
         try:
             ahead += [block for block in [next(blocks, None)] if block is not None]
         except InputError as raised:  # after the examples before it
             error = raised
         more = error is not None or len(ahead) > 1
-    to_check = more and part.again and plan.request.ids and not part.distinct and ahead[0].ids is not None
-    without = to_check and not _distinct(part, limits)
+    to_check = more and file.again and plan.request.ids and not file.distinct and ahead[0].ids is not None
+    without = to_check and not _distinct(file, limits)
     for n, block in enumerate(chain(emptied(ahead), blocks)):
         note = f"{block.note}; the first chunk of several" if more and n == 0 else block.note
         yield replace(block, note=note, ids=None if without else block.ids)
@@ -81,11 +81,11 @@ def _noted(part: Part, plan: ReadingPlan, limits: Limits) -> Iterator[Examples]:
         raise error
 
 
-def _distinct(part: Part, limits: Limits) -> bool:
+def _distinct(file: InputFile, limits: Limits) -> bool:
     """Whether all examples have an id, and no two the same."""
     names = Distinct()
     try:
-        for block in part.blocks(limits):
+        for block in file.blocks(limits):
             names.add(block.ids or [""])
     except InputError:  # which is raised again where the examples are used
         pass

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from .errors import InputError
-from .tree_parts import Nodes
+from .packed_trees import Nodes
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 LABELS = ("form", "lemma", "upos", "xpos", "deprel")

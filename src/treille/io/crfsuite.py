@@ -19,7 +19,7 @@ from .conll import Source, check_text, reader, refuse_bytes
 from .errors import InputError
 from .examples import Examples, Request
 from .fields import choose
-from .parts import NumberRows
+from .packed import NumberRows
 
 TITLES = {"crfsuite": "CRFsuite items"}
 SUFFIXES = {"crfsuite": (".crfsuite",)}

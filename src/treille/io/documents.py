@@ -9,7 +9,7 @@ from xml.parsers import expat
 
 from .errors import InputError
 from .open import open_text
-from .tree_parts import Nodes
+from .packed_trees import Nodes
 
 
 def ast_tree(source: str, names: bool = False, place: str = "item 0") -> Nodes:
@@ -203,7 +203,7 @@ def html_tree(
 
 
 def _content(document: str | bytes | os.PathLike[str], place: str) -> tuple[str | bytes, str]:
-    if isinstance(document, (str, bytes)):  # never a path: whoever sends documents must not choose which files are read
+    if isinstance(document, (str, bytes)):  # never a path: a sender of documents must not choose which files are read
         if isinstance(document, str) and document.strip() and "<" not in document:
             raise InputError(
                 f"{place or 'item 0'}: found {document[:40]!r}, which has no element, expected a document: "

@@ -7,8 +7,8 @@ from typing import Any
 
 from .errors import InputError
 from .fields import Fields, Found, label_text, labels_of
+from .packed import PackedExamples, selected
 from .parameters import to_float
-from .parts import PackedExamples, selected
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Request:
         names: Sequence[str] = (),
         ids: list[str] | None = None,
     ) -> "Examples":
-        """The examples of the file: each begins on the line in `found`, next to what is there for its label.
+        """Builds the examples of the file. An item of `found` is the line on which an example begins, and its label as read.
 
         `title` and `facts` say how the file was understood, `label_place` where labels are, if not in a field that is named.
         """
@@ -60,7 +60,7 @@ class Request:
 class Examples:
     """The examples of a file, their labels if it has some, and a `note` that says how the file was understood.
 
-    `X` is what kernels and estimators take: a list of texts, or for the other kinds of data the class in `Batch.parts`.
+    `X` is what kernels and estimators take: a list of texts, or for the other kinds of data the class in `Batch.packed`.
 
     >>> examples = Examples(["a vine"], ["0.5"], "csv", "vines.csv", "vines.csv: 1 example, CSV")
     >>> examples
@@ -135,7 +135,7 @@ def against_the_rest(fields: Fields, labels: list[str]) -> str:
 
 
 def block_ids(ids: Iterable[object], known: bool | None) -> list[str] | None:
-    """The ids of a block: of the first (`known` is None) those that are `unique`; of others as they are, if that one has some.
+    """The ids of a block: in the first (`known` is None), only if `unique`; in later ones unchanged, if the first has some.
 
     >>> block_ids(["a", "a"], None), block_ids(["a", "a"], True), block_ids(["a", "b"], False)
     (None, ['a', 'a'], None)
@@ -146,7 +146,7 @@ def block_ids(ids: Iterable[object], known: bool | None) -> list[str] | None:
 
 
 def unique(ids: Iterable[object]) -> list[str] | None:
-    """Names of examples as strings; None where one is missing or not the only one of its name.
+    """Names of examples as strings; None if one is missing or occurs twice.
 
     >>> unique(["a", 2]), unique(["a", "a"]), unique([None])
     (['a', '2'], None, None)

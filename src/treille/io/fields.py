@@ -112,7 +112,7 @@ def split_label(label: str) -> tuple[str, str, str]:
 
 
 def first_of(candidates: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
-    """The first of these names that there is, as it is written; the empty tuple if there is none.
+    """The first of these names that exists, in the file's spelling; the empty tuple if none does.
 
     >>> first_of(LABELS, ["Text", "Class"]), first_of(IDS, ["Text"])
     (('Class',), ())

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
-from .graph_parts import PlainGraph, all_or_none, is_label
 from .networkx_graphs import is_networkx, networkx_graph
+from .packed_graphs import PlainGraph, all_or_none, is_label
 
 
 def is_matrix(item: Any) -> bool:
@@ -256,7 +256,7 @@ EXPECTED = "expected a graph: treille.data.Graph, a networkx graph, an adjacency
 
 
 def graph_of(item: Any, place: str) -> PlainGraph:
-    """One graph, from whatever holds one; `place` names it in messages.
+    """Converts an object of any supported type to one graph; `place` names it in messages.
 
     >>> graph = graph_of(([(0, 1), (1, 0)], {0: "C", 1: "O"}), "item 0")
     >>> graph.nodes, graph.directed

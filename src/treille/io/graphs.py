@@ -26,9 +26,9 @@ from .errors import InputError
 from .examples import Examples, Request, block_ids, counted
 from .fields import TEXTS, Fields, Found, choose
 from .graph_objects import dict_graph, edge_index_graph, has_columns
-from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, PlainGraph, in_order, pack
 from .open import COMPRESSED
-from .parts import Same, running_sum
+from .packed import Same, running_sum
+from .packed_graphs import LIMIT, NO_CODES, NO_WEIGHTS, PackedGraphs, PlainGraph, in_order, pack
 
 TITLES = {"graphs": "JSON lines of graphs", "tu": "TU set", **networkx_graphs.TITLES, "smiles": "SMILES"}
 SUFFIXES: dict[str, tuple[str, ...]] = {
@@ -111,7 +111,7 @@ def _indexed(
 ) -> tuple[list[PlainGraph], bool | None]:
     """The graphs of all records, with rows of `x` and `edge_attr` as labels if all are one-hot; and whether these are.
 
-    `one_hot` is what was found for earlier records; None if these have no such rows.
+    `one_hot` is the answer for earlier records; None if these have no such rows.
     """
 
     def graphs(one_hot: bool) -> list[PlainGraph]:
@@ -142,7 +142,7 @@ def check_sizes(graphs: Sequence[PlainGraph], place: Callable[[int], str]) -> No
                 )
 
 
-def graph_facts(parts: GraphParts) -> list[str]:
+def graph_facts(parts: PackedGraphs) -> list[str]:
     """The part of a note that describes graphs."""
     return [counted(len(parts.labels), "node"), *["directed"] * parts.directed]
 
@@ -315,7 +315,7 @@ def _targets(tables: dict[str, _Table]) -> dict[str, list[str]]:
     return found
 
 
-def _packed_set(tables: dict[str, _Table], n_graphs: int | None) -> GraphParts:
+def _packed_set(tables: dict[str, _Table], n_graphs: int | None) -> PackedGraphs:
     indicator = tables[INDICATOR].numbers(int, "the number of the graph of a node, counted from 1", 1)[:, 0]
     n = int(indicator.max(initial=0)) if n_graphs is None else n_graphs
     if n > max(LIMIT, len(indicator)) or (n_graphs is None and n > 2 * len(indicator) + 1):
@@ -366,7 +366,7 @@ def _packed_set(tables: dict[str, _Table], n_graphs: int | None) -> GraphParts:
         first, second = (int(by_graph[starts[g] + k]) + 1 for k in (e, other))
         raise InputError(f"{edges.name}, line {first}: is the edge of line {second}, with another label")
     rows = np.ascontiguousarray(attributes[order])
-    return GraphParts(labels, offsets, arcs, nodes, arc_labels, NO_WEIGHTS, rows, alphabet, edge_alphabet, directed)
+    return PackedGraphs(labels, offsets, arcs, nodes, arc_labels, NO_WEIGHTS, rows, alphabet, edge_alphabet, directed)
 
 
 def _table_labels(tables: dict[str, _Table], end: str, n: int, what: str) -> tuple[np.ndarray, list[str]]:

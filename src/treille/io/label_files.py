@@ -83,7 +83,7 @@ class LabelsElsewhere:
         self._n, self._stems, self._examples = 0, False, ""
 
     def of(self, examples: Examples) -> Examples:
-        """The next examples with their labels; "" for those that have none, with `skip`."""
+        """The next examples with their labels; with `skip`, a missing label is the empty string."""
         found = self._by_id(examples) if isinstance(self.known, Mapping) else self._in_order(examples, self.known)
         missing = [i for i, label in enumerate(found) if not label]
         if missing and (not self.skip or (self.at_once and len(missing) == len(found))):

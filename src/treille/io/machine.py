@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .errors import InputError
-from .parts import PackedExamples
+from .packed import PackedExamples
 
 SEMIRINGS = ("real", "log", "tropical")
 OF_ARCS = ("sources", "inputs", "outputs", "weights", "targets")  # the arrays of one value per arc

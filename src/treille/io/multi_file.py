@@ -1,4 +1,4 @@
-"""Examples of several files: one file per class, one folder per class, or parts of one set."""
+"""Examples of several files: one file per class, one folder per class, or files of one set."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from .blocks import Limits, runs
 from .errors import InputError
 from .examples import Examples, Request, unique
 from .open import COMPRESSED
-from .parts import Same, joined, volume
+from .packed import Same, joined, volume
 
 T = TypeVar("T")
 DIGEST = 16  # bytes: two names of 10^12 have the same digest with a probability of 10^-15
@@ -25,7 +25,7 @@ FIRST_WORDS = ("lines", "fasta", "fastq")  # their labels are first words, not a
 
 
 @dataclass(frozen=True)
-class Part:
+class InputFile:
     """One of several files, or a folder of them: its name and its examples in blocks."""
 
     source: str
@@ -40,15 +40,15 @@ def name_of(sources: Sequence[str]) -> str:
 
 
 def joined_blocks(
-    parts: Sequence[Part], request: Request, limits: Limits | None, folders: Sequence[str] | None = None
+    files: Sequence[InputFile], request: Request, limits: Limits | None, folders: Sequence[str] | None = None
 ) -> Iterator[Examples]:
     """The examples of several files. Labels are those in a field of each file; if there is none, names of folders or files.
 
-    Small files share a block. If all files together are as small as a first block, they are one. Otherwise the files up to there
-    decide whether each holds a single example, and a pass over all files whether ids are unique.
+    Small files share a block. If all files together are as small as a first block, they form one block. Otherwise the files up to
+    there decide whether each holds a single example, and a pass over all files whether ids are unique.
     """
-    joining = _Joining(parts, request, folders)
-    stream = ((i, n, block) for i, part in enumerate(parts) for n, block in enumerate(part.blocks(limits)))
+    joining = _Joining(files, request, folders)
+    stream = ((i, n, block) for i, file in enumerate(files) for n, block in enumerate(file.blocks(limits)))
     head, size, error, ended = list[tuple[int, int, Examples]](), Size(), None, False
     try:
         for i, n, block in stream:
@@ -67,8 +67,8 @@ def joined_blocks(
     if limits is None or ended:
         yield joining.whole(blocks)
         return
-    if all(part.again for part in parts) and all(block.ids for _, block in blocks):
-        joining.decide_ids((i, block) for i, part in enumerate(parts) for block in part.blocks(limits))
+    if all(file.again for file in files) and all(block.ids for _, block in blocks):
+        joining.decide_ids((i, block) for i, file in enumerate(files) for block in file.blocks(limits))
     else:
         joining.decide_ids(blocks)
     del blocks
@@ -78,7 +78,7 @@ def joined_blocks(
 
 
 def emptied(items: list[T]) -> Iterator[T]:
-    """The items of a list, which does not keep them in memory.
+    """Yields the items of a list and removes them from it, to free their memory.
 
     >>> items = ["a", "b"]
     >>> list(emptied(items)), items
@@ -123,7 +123,7 @@ class Distinct:
         self._digests, self._empty = bytearray(), False
 
     def add(self, names: Iterable[str]) -> None:
-        """Takes notice of some names."""
+        """Adds some names."""
         for name in names:
             self._empty |= not name
             self._digests += blake2b(name.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
@@ -154,8 +154,8 @@ def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", li
 class _Joining:
     """Labels and names the examples of several files."""
 
-    def __init__(self, parts: Sequence[Part], request: Request, folders: Sequence[str] | None):
-        self.request, self.sources, self.folders = request, [part.source for part in parts], folders
+    def __init__(self, files: Sequence[InputFile], request: Request, folders: Sequence[str] | None):
+        self.request, self.sources, self.folders = request, [file.source for file in files], folders
         self.source = name_of(self.sources)
         self.has, self.lacks = "", ""  # the first file with a field for the label, and the first without
         self.same, self.single = Same(), True  # all files seen so far hold one example
@@ -164,7 +164,7 @@ class _Joining:
         self.prefixed: bool | None = None  # whether ids begin with the name of the file; None: there are none
 
     def see(self, i: int, block: Examples) -> None:
-        """Takes notice of a block of file i, and refuses it if it does not fit the others."""
+        """Registers a block of file i; refuses it if it does not fit the others."""
         own = block.labels is not None and (block.format not in FIRST_WORDS or self.request.label is not None)
         source = self.sources[i]
         self.has, self.lacks = self.has or source * own, self.lacks or source * (not own)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
-from .graph_parts import PlainGraph, all_or_none
+from .packed_graphs import PlainGraph, all_or_none
 
 TITLES = {"gml": "GML", "graphml": "GraphML"}
 

@@ -6,8 +6,8 @@ from math import isnan
 
 from .blocks import next_lines
 from .errors import InputError
+from .packed_trees import Nodes
 from .parameters import to_float
-from .tree_parts import Nodes
 
 UNNAMED = "*"
 TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+")

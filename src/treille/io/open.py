@@ -47,7 +47,7 @@ class Budget:
         self.left += self.ratio * n
 
     def spend(self, n: int) -> None:
-        """Takes `n` bytes from what is left; an `InputError` if there are none."""
+        """Spends `n` bytes; raises an `InputError` if fewer are left."""
         self.left -= n
         if self.left < 0:
             raise InputError(
@@ -131,7 +131,7 @@ def such_as(folder: Path, most: int = 5) -> str:
 
 
 def _measured(file: Any, name: str) -> tuple[Any, Budget]:
-    """A compressed file, and what it may expand to. That of a pipe grows as it is read."""
+    """A compressed file and its budget. The budget of a pipe grows as it is read."""
     with contextlib.suppress(OSError):
         status = os.fstat(file.fileno())
         if stat.S_ISREG(status.st_mode):

@@ -26,7 +26,7 @@ MAGIC, SYMBOLS_MAGIC = 2125659606, 2125658996
 VERSION = 2
 CHUNK = 1 << 20
 HAS_INPUT, HAS_OUTPUT, ALIGNED = 1, 2, 4
-PROPERTIES = 3  # expanded and mutable; the reader computes the rest
+PROPERTIES = 3  # expanded and mutable; readers compute the other properties
 REALS: dict[str, np.dtype[Any]] = {"standard": np.dtype("<f4"), "log": np.dtype("<f4"), "log64": np.dtype("<f8")}
 SEMIRING = {"standard": "tropical", "log": "log", "log64": "log"}
 

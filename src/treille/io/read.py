@@ -13,10 +13,10 @@ from .errors import InputError
 from .examples import Examples, Request
 from .guess import BUILT_IN, families, guess, is_of_users
 from .label_files import Labels, LabelsElsewhere
-from .multi_file import Part, document_blocks, joined_blocks, name_of
+from .multi_file import InputFile, document_blocks, joined_blocks, name_of
 from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name
+from .packed_trees import PackedTrees
 from .symbols import read_symbols
-from .tree_parts import TreeParts
 from .weights import check_kind
 
 FORMATS = tuple(format for family in (*BUILT_IN[::-1], columnar, lattices) for format in family.TITLES)
@@ -91,7 +91,7 @@ def read(
     """
     options = {name: value for name, value in locals().items() if name != "path"}
     plan = ReadingPlan.of(None, **options)
-    (examples,) = plan.finished(plan.part(path).blocks(None))
+    (examples,) = plan.finished(plan.input_file(path).blocks(None))
     return examples
 
 
@@ -104,6 +104,7 @@ class ReadingPlan:
     labelled: bool | None
     labels: Path | Labels | None
     root_label: bool
+    of_lattices: tuple[str, ...]  # options that were given, and are for lattices
 
     @classmethod
     def of(
@@ -111,6 +112,7 @@ class ReadingPlan:
         limits: Limits | None,
         *,
         format: str | None = None,
+        label: str | None = None,
         labelled: bool | None = None,
         labels: Path | Labels | None = None,
         root_label: bool = False,
@@ -128,29 +130,35 @@ class ReadingPlan:
         check_kind(weights)
         known = getattr(like, "reading_", {})
         root_label = root_label or bool(known.get("root_label"))
+        if label is not None and (labels is not None or root_label):
+            other = "--root-label" if labels is None else "--labels"
+            raise InputError(f"labels are given twice, by --label {label} and by {other}: give either")
+        of_lattices = {"weights": weights, "symbols": symbols}
         request = Request(
             "",
             format or "",
             text=text or known.get("text"),
+            label=label,
             weights=weights or known.get("weights"),
             labelled=False if labels is not None or root_label else labelled,
             symbols=read_symbols(symbols),
             columns=tuple(columns),
             **options,
         )
-        return cls(request, limits, labelled, labels, root_label)
+        given = tuple(name for name, value in of_lattices.items() if value is not None)
+        return cls(request, limits, labelled, labels, root_label, given)
 
-    def part(self, path: Path | Sequence[Path]) -> Part:
+    def input_file(self, path: Path | Sequence[Path]) -> InputFile:
         """The files of a path, or of several paths."""
         paths, request = [path] if isinstance(path, (str, os.PathLike)) else list(path), self.request
         if not paths:
             raise InputError("found no file, expected at least one")
         if len(paths) == 1:
-            return _part(paths[0], request)
+            return _input_file(paths[0], request)
         if any(os.fspath(each) == STANDARD_INPUT for each in paths):
             raise InputError("found several files and standard input, expected either")
         each = replace(request, labelled=_of_each(request))
-        return _joined([_part(path, each) for path in paths], request)
+        return _joined([_input_file(path, each) for path in paths], request)
 
     def finished(self, blocks: Iterator[Examples]) -> Iterator[Examples]:
         """The examples with labels of roots or from elsewhere, without those that have none and are to be left out."""
@@ -159,6 +167,8 @@ class ReadingPlan:
             elsewhere = LabelsElsewhere(self.labels, self.request.encoding, skip, self.limits is None)
         for block in blocks:
             source = block.input or block.source
+            if self.of_lattices and lattices.TITLES.keys().isdisjoint(block.format.split("/")):
+                raise InputError(f"{source}: holds no lattices, for which --{self.of_lattices[0]} is: leave it out")
             if self.root_label:
                 block = _with_root_labels(block, self.labelled is not False and self.labels is None)
             block = elsewhere.of(block) if elsewhere else block
@@ -176,7 +186,7 @@ class ReadingPlan:
 
 
 def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
-    if not isinstance(examples.X, TreeParts):
+    if not isinstance(examples.X, PackedTrees):
         raise InputError(f"{examples.source}: holds no trees, expected trees: --root-label takes their roots' labels")
     labels, without = trees.without_root(examples.X)
     if not labelled:
@@ -185,13 +195,13 @@ def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
     return replace(examples, X=without, labels=labels, note=note)
 
 
-def _part(path: Path, request: Request) -> Part:
+def _input_file(path: Path, request: Request) -> InputFile:
     """The examples of a path, with the labels that are there."""
     request = replace(request, source=source_name(path))
     if is_many(path):
         return _members(path, request)
     again = os.fspath(path) != STANDARD_INPUT and os.path.isfile(path)
-    return Part(request.source, partial(_file_blocks, path, request), again)
+    return InputFile(request.source, partial(_file_blocks, path, request), again)
 
 
 def _file_blocks(path: Path, request: Request, limits: Limits | None) -> Iterator[Examples]:
@@ -225,33 +235,33 @@ def _recognised(stream: Text, request: Request) -> tuple[Request, Iterator[str]]
     return replace(request, format=found, guessed_from=guessed_from), lines
 
 
-def _members(path: Path, request: Request) -> Part:
+def _members(path: Path, request: Request) -> InputFile:
     """The examples of a folder, a glob or an archive."""
     members, format, source = archive_members(path), request.format, request.source
     if not format or format in lattices.TITLES:
         found, guessed_from, files = lattices.chosen(members, format or None, request.text)
         if files:
             request = replace(request, format=found, guessed_from=guessed_from)
-            return Part(source, lambda limits: lattices.blocks(files, request, limits))
+            return InputFile(source, lambda limits: lattices.blocks(files, request, limits))
     if format in ("", "xml") and os.path.isdir(path) and trees.documents(path):
         request = replace(request, format="xml", guessed_from="content")
-        return Part(source, lambda limits: trees.document_blocks(path, request, limits), distinct=True)
+        return InputFile(source, lambda limits: trees.document_blocks(path, request, limits), distinct=True)
     if format == "tu" or (not format and graphs.set_names(members)):
         request = replace(request, format="tu", guessed_from="" if format else "content")
-        return Part(source, lambda limits: iter([graphs.read_set(members, request)]))
+        return InputFile(source, lambda limits: iter([graphs.read_set(members, request)]))
     known = tuple(end for family in (*families(), columnar) for ends in family.SUFFIXES.values() for end in ends)
     named = [bool(format) or COMPRESSED.sub("", member.name.lower()).endswith(known) for member in members]
     if not any(named):
         request = replace(request, format="lines")
-        return Part(source, lambda limits: document_blocks(members, request, limits), distinct=True)
+        return InputFile(source, lambda limits: document_blocks(members, request, limits), distinct=True)
     if not all(named):
         other = members[named.index(False)].name
         raise InputError(
             f"{other}: its name tells no format, those of other files do: take it out, or name the format with --format"
         )
     each, folders = replace(request, labelled=_of_each(request)), [member.label for member in members]
-    parts = [Part(member.name, partial(_member_blocks, member, each)) for member in members]
-    return _joined(parts, request, folders if all(folders) else None)
+    inputs = [InputFile(member.name, partial(_member_blocks, member, each)) for member in members]
+    return _joined(inputs, request, folders if all(folders) else None)
 
 
 def _member_blocks(member: Member, request: Request, limits: Limits | None) -> Iterator[Examples]:
@@ -259,9 +269,9 @@ def _member_blocks(member: Member, request: Request, limits: Limits | None) -> I
         yield from _stream_blocks(stream, replace(request, source=member.name), limits)
 
 
-def _joined(parts: Sequence[Part], request: Request, folders: Sequence[str] | None = None) -> Part:
-    source, again = name_of([part.source for part in parts]), all(part.again for part in parts)
-    return Part(source, lambda limits: joined_blocks(parts, request, limits, folders), again, distinct=True)
+def _joined(files: Sequence[InputFile], request: Request, folders: Sequence[str] | None = None) -> InputFile:
+    source, again = name_of([file.source for file in files]), all(file.again for file in files)
+    return InputFile(source, lambda limits: joined_blocks(files, request, limits, folders), again, distinct=True)
 
 
 def _of_each(request: Request) -> bool | None:

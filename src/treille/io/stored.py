@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
-from .parts import are_offsets
+from .packed import are_offsets
 from .units import BASES, SPLIT, TextUnit
 
 DEEPEST = 250  # of dicts; a kernel inside a kernel takes two, and several calls in Python, which allows 1,000

@@ -13,8 +13,8 @@ from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request
 from .fields import Found, choose
+from .packed import NumberRows
 from .parameters import to_float
-from .parts import NumberRows
 
 TITLES = {"svmlight": "SVM-light"}
 SUFFIXES = {"svmlight": (".svmlight", ".libsvm", ".svm")}

@@ -19,35 +19,35 @@ from .blocks import Limits, runs
 from .errors import InputError
 from .examples import Examples, Request
 from .fields import Found, choose
+from .packed import NumberRows, PackedColumns
+from .packed_trees import PackedTrees
 from .parameters import to_float
-from .parts import ColumnParts, NumberRows
-from .tree_parts import TreeParts
 
 MARK = re.compile(r"\|(BT|ET|BV|EV|BDV|EDV|BS|ES)(?::([^|]*))?\|")
 BEGINS = {"BT": "tree", "BV": "vector", "BDV": "vector", "BS": "string"}
-Part = tuple[str, str, str]  # the mark, the name or "", and the content
+Segment = tuple[str, str, str]  # the mark, the name or "", and the content
 
 
-def split(line: str, place: str) -> tuple[str, list[Part]]:
-    """The label of a line, and its parts, at least one of which is a tree.
+def split(line: str, place: str) -> tuple[str, list[Segment]]:
+    """The label of a line, and its segments, at least one of which is a tree.
 
     >>> split("1 |BT| (S (NP)) |ET| 1:0.5 |EV|", "line 1")
     ('1', [('BT', '', '(S (NP))'), ('BV', '', '1:0.5')])
     """
     marks = list(MARK.finditer(line))
     ends = [mark.start() for mark in marks[1:]] + [len(line)]
-    parts = list[Part]()
-    for mark, end in zip(marks, ends, strict=False):  # without a mark there is no part
+    segments = list[Segment]()
+    for mark, end in zip(marks, ends, strict=False):  # without a mark there is no segment
         content = line[mark.end() : end].strip()
         if mark[1] in BEGINS:
-            parts.append((mark[1], mark[2] or "", content))
+            segments.append((mark[1], mark[2] or "", content))
         elif content and not content.startswith("#"):
             if mark[1] != "ET":
                 raise InputError(f"{place}: found {content[:40]!r} after |{mark[1]}|, expected a mark such as |BT|")
-            parts.append(("BV", "", content.partition(" #")[0]))
-    if not any(mark == "BT" for mark, _, _ in parts):
+            segments.append(("BV", "", content.partition(" #")[0]))
+    if not any(mark == "BT" for mark, _, _ in segments):
         raise InputError(f"{place}: found {line[:40]!r}, expected a label and a tree between |BT| and |ET|")
-    return line[: marks[0].start()].strip(), parts
+    return line[: marks[0].start()].strip(), segments
 
 
 def trees(line: str, place: str) -> dict[str, str]:
@@ -73,7 +73,7 @@ class Layout:
     several: frozenset[str]
 
 
-Row = tuple[int, str, list[Part]]  # the line, the label and the parts
+Row = tuple[int, str, list[Segment]]  # the line, the label and the segments
 
 
 def blocks(lines: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
@@ -106,10 +106,10 @@ def _examples(rows: list[Row], layout: Layout, names: list[str], fields: list[st
     found: Found = [(number, label or None) for number, label, _ in rows]
     contents = _columns(rows, layout, source)
     columns = {name: _parsed(name, contents[name], layout.kinds[name], found, source) for name in names}
-    X = columns[names[0]] if len(names) == 1 and not request.columns else ColumnParts(columns)
+    X = columns[names[0]] if len(names) == 1 and not request.columns else PackedColumns(columns)
     chosen = choose(fields, names[0], request.label, request.labelled, source)
     title, facts = "trees in brackets", [_size(X)]
-    if isinstance(X, ColumnParts):
+    if isinstance(X, PackedColumns):
         title, facts = "columns of SVM-light-TK", [f"{name} = {_size(column)}" for name, column in columns.items()]
     first = "label first on its line" if chosen.label == "label" else ""
     return request.examples(X, found, chosen, title + request.how, facts, first, fields)
@@ -117,58 +117,60 @@ def _examples(rows: list[Row], layout: Layout, names: list[str], fields: list[st
 
 def _layout(rows: list[Row]) -> Layout:
     most = Counter[str]()
-    for _, _, parts in rows:
-        most |= Counter(BEGINS[mark] for mark, name, _ in parts if not name)
+    for _, _, segments in rows:
+        most |= Counter(BEGINS[mark] for mark, name, _ in segments if not name)
     layout = Layout({}, frozenset(kind for kind, n in most.items() if n > 1))
-    for _, _, parts in rows:
-        for own, (mark, _, _) in _named(parts, layout):
+    for _, _, segments in rows:
+        for own, (mark, _, _) in _named(segments, layout):
             layout.kinds.setdefault(own, BEGINS[mark])
     return layout
 
 
-def _named(parts: list[Part], layout: Layout) -> Iterator[tuple[str, Part]]:
-    """The column of each part. Those without a name are numbered if a line has several: tree1, tree2."""
+def _named(segments: list[Segment], layout: Layout) -> Iterator[tuple[str, Segment]]:
+    """The column of each segment. Those without a name are numbered if a line has several: tree1, tree2."""
     seen = Counter[str]()
-    for part in parts:
-        kind = BEGINS[part[0]]
-        seen[kind] += not part[1]
+    for segment in segments:
+        kind = BEGINS[segment[0]]
+        seen[kind] += not segment[1]
         number = f"{seen[kind]}" if kind in layout.several or seen[kind] > 1 else ""
-        yield part[1] or f"{kind}{number}", part
+        yield segment[1] or f"{kind}{number}", segment
 
 
-def _columns(rows: list[Row], layout: Layout, source: str) -> dict[str, list[Part | None]]:
+def _columns(rows: list[Row], layout: Layout, source: str) -> dict[str, list[Segment | None]]:
     """The cells of each column."""
-    columns: dict[str, list[Part | None]] = {name: [None] * len(rows) for name in layout.kinds}
-    for i, (line, _, parts) in enumerate(rows):
-        for own, part in _named(parts, layout):
+    columns: dict[str, list[Segment | None]] = {name: [None] * len(rows) for name in layout.kinds}
+    for i, (line, _, segments) in enumerate(rows):
+        for own, segment in _named(segments, layout):
             if own not in columns:
                 raise InputError(
                     f"{source}, line {line}: there is {own!r}, and no such column on the first lines, which have "
                     f"{', '.join(columns)}: expected the same columns on every line"
                 )
-            columns[own][i] = part
+            columns[own][i] = segment
     return columns
 
 
-def _parsed(name: str, parts: list[Part | None], kind: str, found: Found, source: str) -> Any:
+def _parsed(name: str, segments: list[Segment | None], kind: str, found: Found, source: str) -> Any:
     """A column as trees, rows of numbers or texts."""
-    kinds = {kind, *(BEGINS[part[0]] for part in parts if part is not None)}
-    for (number, _), part in zip(found, parts, strict=True):
-        if len(kinds) > 1 or (part is None and kinds != {"vector"}):
-            what = f"there is no {name!r} here, but on other lines" if part is None else f"{name!r} is of several kinds"
+    kinds = {kind, *(BEGINS[segment[0]] for segment in segments if segment is not None)}
+    for (number, _), segment in zip(found, segments, strict=True):
+        if len(kinds) > 1 or (segment is None and kinds != {"vector"}):
+            what = (
+                f"there is no {name!r} here, but on other lines" if segment is None else f"{name!r} is of several kinds"
+            )
             raise InputError(f"{source}, line {number}: {what}, expected the same columns on every line")
-    texts = [part[2] if part is not None else "" for part in parts]
+    texts = [segment[2] if segment is not None else "" for segment in segments]
     if kinds == {"tree"}:
         return brackets.parse(texts, place=lambda i: f"{source}, the tree on line {found[i][0]}")
-    return _numbers(parts, found, source) if kinds == {"vector"} else texts
+    return _numbers(segments, found, source) if kinds == {"vector"} else texts
 
 
-def _numbers(parts: list[Part | None], found: Found, source: str) -> NumberRows:
+def _numbers(segments: list[Segment | None], found: Found, source: str) -> NumberRows:
     """Rows of numbers; a missing vector is zero."""
     codes, columns, values, ends = dict[str, int](), list[int](), list[float](), [0]
-    for (number, _), part in zip(found, parts, strict=True):
-        entries = part[2].replace(",", " ").split() if part is not None else []
-        if part is not None and part[0] == "BDV":
+    for (number, _), segment in zip(found, segments, strict=True):
+        entries = segment[2].replace(",", " ").split() if segment is not None else []
+        if segment is not None and segment[0] == "BDV":
             entries = [f"{i}:{value}" for i, value in enumerate(entries, 1)]
         for entry in entries:
             id, _, value = entry.rpartition(":")
@@ -181,12 +183,12 @@ def _numbers(parts: list[Part | None], found: Found, source: str) -> NumberRows:
     places = np.empty(len(codes), np.int64)
     places[[codes[name] for name in names]] = np.arange(len(codes))
     arrays = (np.array(values), places[np.array(columns, np.int64)], np.array(ends))
-    matrix = sp.csr_matrix(arrays, shape=(len(parts), len(codes)))
+    matrix = sp.csr_matrix(arrays, shape=(len(segments), len(codes)))
     matrix.sum_duplicates()
     return NumberRows(matrix, names)
 
 
 def _size(column: Any) -> str:
-    if isinstance(column, TreeParts):
+    if isinstance(column, PackedTrees):
         return f"{len(column.labels):,} nodes"
     return f"{column.width} of numbers" if isinstance(column, NumberRows) else "texts"

@@ -24,8 +24,8 @@ from .fields import (
     listed,
     split_label,
 )
+from .packed import PackedColumns
 from .parameters import to_float
-from .parts import ColumnParts
 from .trees import looks_like_tree
 
 TITLES = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV", "lines": "one text per line"}
@@ -167,7 +167,7 @@ def _read_as(records: Collected, request: Request) -> tuple[Any, str]:
     texts, found = records.texts, records.found
     if request.columns:
         columns = map(list, zip(*texts, strict=True))
-        return ColumnParts(dict(zip(request.columns, columns, strict=True))), ", one column each"
+        return PackedColumns(dict(zip(request.columns, columns, strict=True))), ", one column each"
     if records.has_trees is None:
         may_be = request.format not in LABEL_FIRST and request.brackets is not False and looks_like_tree(texts[0])
         records.has_trees = may_be and all(text.lstrip().startswith("(") for text in texts)

@@ -15,7 +15,7 @@ from .errors import InputError
 from .examples import Examples, Request
 from .fields import Found, choose
 from .open import COMPRESSED
-from .tree_parts import Nodes, TreeParts, pack
+from .packed_trees import Nodes, PackedTrees, pack
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ def _blocks(
     rows: Iterable[tuple[int, object, T]],
     names: list[str],
     text: str,
-    packed: Callable[[list[T], Callable[[int], str]], TreeParts],
+    packed: Callable[[list[T], Callable[[int], str]], PackedTrees],
     size: Callable[[T], int],
     request: Request,
     limits: Limits | None,
@@ -91,7 +91,7 @@ def _blocks(
         yield _examples(packed(trees, _lines(found, request.source)), found, names, text, request)
 
 
-def _examples(trees: TreeParts, found: Found, names: list[str], text: str, request: Request) -> Examples:
+def _examples(trees: PackedTrees, found: Found, names: list[str], text: str, request: Request) -> Examples:
     """The trees of a file with the fields `names`, one of which, `text`, holds the trees."""
     fields = choose(names, text, request.label, request.labelled, request.source)
     label = LABEL_FIRST.get(request.format, "") if fields.label == "label" else ""
@@ -106,7 +106,7 @@ def _document(stream: Iterator[str], request: Request) -> Iterator[Examples]:
     yield _examples(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text", request)
 
 
-def without_root(trees: TreeParts) -> tuple[list[str], TreeParts]:
+def without_root(trees: PackedTrees) -> tuple[list[str], PackedTrees]:
     """The labels of the roots, and the trees with the label ROOT there instead, so that they do not tell their class.
 
     >>> labels, trees = without_root(brackets.parse(["(3 (2 fine))"]))

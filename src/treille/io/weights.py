@@ -44,7 +44,7 @@ def kind_of(values: np.ndarray, source: str) -> tuple[str, str]:
 
 
 class Seen:
-    """Unnamed numbers that come in parts: the kind is recognised on the first part, and one that does not fit it is refused.
+    """Unnamed numbers that come in parts. The kind is recognised on the first part; later numbers that do not fit are refused.
 
     >>> seen = Seen()
     >>> seen.kind_of(np.array([0.5]), "a.plf")[0], seen.kind_of(np.array([1.0]), "a.plf")[0]

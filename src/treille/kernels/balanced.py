@@ -29,10 +29,10 @@ class Balanced(Normalized):
         parts_of(self.kernel)
 
     def inside(self) -> Kernel:
-        return Parts(self.kernel)
+        return NormalizedTerms(self.kernel)
 
 
-class Parts(Additive):
+class NormalizedTerms(Additive):
     """The sum of the parts of a kernel, each normalised by itself."""
 
     def __init__(self, kernel: Kernel):

@@ -41,11 +41,11 @@ class KnownFeatures:
 
 @dataclass(frozen=True, eq=False)
 class FitContext:
-    """What features may depend on beside the examples that they are fitted on.
+    """The data that features may depend on besides the examples that they are fitted on.
 
     `labels` are the classes of the examples, `classes` the positive class of each problem; None where there are none. Example i
-    counts ``counts[i]`` times in frequencies and means; None: once. So features of a whole batch have the values that features
-    fitted on some of the examples have, as in cross-validation. Features in `known` are not computed again.
+    counts ``counts[i]`` times in frequencies and means; None: once. So features fitted on a whole batch can have the values of a
+    fit on some of the examples, as in cross-validation. Features in `known` are not computed again.
 
     >>> from treille.kernels import NGram
     >>> kernel = NGram(1).weighted("idf")

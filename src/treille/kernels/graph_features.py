@@ -68,7 +68,7 @@ class GraphPatternKernel(GraphKernel):
         check_counts(self.counts)
 
     def check_batch(self, batch: Graphs) -> None:
-        """Refuses graphs that this kernel does not read, or not in a reasonable time."""
+        """Refuses graphs that this kernel cannot read, or not in reasonable time."""
 
     def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> Fitted:
         self.check()
@@ -139,10 +139,10 @@ class GraphFeatureMap(CoreMap, MergingMap, NodeLabelledMap):
 
     @abstractmethod
     def merge_coded(self, other: Any, codes: np.ndarray, edge_codes: np.ndarray, names: tuple[Any, ...]) -> Any:
-        """The map of both, with these names, and the ids of the features of `other`, whose labels get these codes."""
+        """Merges with `other`, whose labels get these codes: the map, with these names, and the ids of the features of `other`."""
 
     def has_edges(self) -> bool:
-        """Whether the features may depend on edges; if not, these may as well be directed or not, labelled or not."""
+        """Whether the features may depend on edges; if not, it does not matter whether edges are directed or labelled."""
         return True
 
     def of_graphs_like(self, other: "GraphFeatureMap") -> FeatureMap:

@@ -109,7 +109,7 @@ class ColumnMap(ExplainingMap, MergingMap):
         return f"x{self.columns[id]}" if self.names is None else self.names[id]
 
     def place(self, id: int) -> Any:
-        """By which columns are sorted in names of products: the column's name, or its position."""
+        """The sort key of columns in names of products: the column's name, or its position."""
         return self.columns[id] if self.names is None else self.names[id]
 
     def restrict(self, ids: np.ndarray) -> "ColumnMap":

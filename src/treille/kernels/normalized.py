@@ -43,7 +43,7 @@ class Normalized(WrappedKernel):
         K = changeable(self.inside().gram(left, right, n_jobs))
         norms = inverse_norms(K.diagonal() if right is None else self.inside().diagonal(left, n_jobs))
         columns = norms if right is None else inverse_norms(self.inside().diagonal(right, n_jobs))
-        for start in range(0, len(K), 256):  # multiplies the norms first: otherwise rounding would break symmetry
+        for start in range(0, len(K), 256):  # the norms are multiplied first: otherwise rounding would break symmetry
             K[start : start + 256] *= np.outer(norms[start : start + 256], columns)
         return K
 

@@ -38,7 +38,7 @@ def known_kernels() -> dict[str, type[Kernel]]:
 
 
 def parse_kernel(text: str) -> Kernel:
-    """The kernel that `text` describes. A word for a transducer is the name of its file, quoted where Python would need it.
+    """The kernel that `text` describes. A transducer is given by the name of its file, in quotes unless it is a plain word.
 
     >>> parse_kernel("ngram(3, min_n=1, unit=word).normalized()")
     NGram(n=3, min_n=1, unit='word').normalized()

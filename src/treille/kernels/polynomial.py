@@ -80,7 +80,7 @@ class Polynomial(ProductKernel):
         return PolynomialMap
 
     def _powers(self, batch: Vectors) -> Powers | None:
-        """How conjunctions give the kernel on these rows; None if they do not."""
+        """The conjunctions that give the kernel on binary rows; None for other rows, or a degree that is too large."""
         binary = self.exponent() <= MOST_DEGREE and is_binary(batch)
         return Powers(self.exponent(), float(self.coef0)) if binary else None
 

@@ -193,7 +193,7 @@ def constant_of(kernel: Kernel) -> float:
 
 
 def n_factors(kernel: Kernel) -> int:
-    """How many kernels are multiplied, those inside counted."""
+    """The number of kernels that are multiplied, including those inside."""
     if isinstance(kernel, ProductKernel):
         return kernel.exponent() * sum(map(n_factors, kernel.factors()))
     inner = getattr(kernel, "kernel", None)
@@ -201,7 +201,7 @@ def n_factors(kernel: Kernel) -> int:
 
 
 def _bytes(count: int, products: float, values: float) -> float:
-    """Memory at the peak of the computation: so many products of features in all examples, so many different, of so many values."""
+    """Peak memory for `count` products of features in all examples, `products` of them different, with so many different values."""
     row = 8 + 4 * (values > 60) + 4 * (products > 1 << 26)
     return count * row + 20 * products + 50 * values
 

@@ -122,7 +122,7 @@ class WalkSums:
         return coefficients, [_core.walk_moments(each, len(coefficients), scale, threads) for each in all_arrays]
 
     def _coefficients(self, radius: float) -> np.ndarray | None:
-        """mu_n radius^n, as many as count; None if these are too many or too large."""
+        """The terms mu_n radius^n that contribute to the sum; None if there are too many or they are too large."""
         z = float(self.decay) * radius
         if z == 0:
             n_terms = 1

@@ -81,14 +81,14 @@ class Rational(SequenceKernel):
         """T without cycles that read and write nothing."""
         if self.T.semiring != "real":
             return self.T.machine
-        return _kept(self.T, "_without_cycles", lambda: _without_cycles(self.T, "T"))
+        return self.T.derived("without cycles", lambda: _without_cycles(self.T, "T"))
 
     def _pair_machine(self) -> _core.Machine:
         """The machine U of k(x, y) = U(x, y): T, or T o T^-1."""
         if not self.factored:
             return self._machine()
         name = "T has a cycle that reads nothing and writes symbols: T o T^-1"
-        return _kept(self.T, "_times_inverse", lambda: _without_cycles(self.T @ ~self.T, name))
+        return self.T.derived("times inverse", lambda: _without_cycles(self.T @ ~self.T, name))
 
     def fit_features(self, batch: Sequences, n_jobs: int | None = None) -> Fitted:
         if not self.has_features:
@@ -201,14 +201,6 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
         return self.kernel.load_features(
             {"unit": self.unit}, {"labels": strings.symbols + 1, "offsets": strings.offsets}
         )
-
-
-def _kept(T: Fst, name: str, make: Callable[[], _core.Machine]) -> _core.Machine:
-    """A machine made of T, which is immutable; made once."""
-    if name not in T.__dict__:
-        T.__dict__[name] = make()
-    machine: _core.Machine = T.__dict__[name]
-    return machine
 
 
 def _without_cycles(T: Fst, name: str) -> _core.Machine:

@@ -17,7 +17,7 @@ from treille.registry import known
 
 @dataclass(frozen=True)
 class Reads:
-    """What a kernel reads. Its batches, command line, server, model files and scikit-learn's tags follow this declaration.
+    """Declares what a kernel reads. Its batches, command line, server, model files and scikit-learn's tags follow it.
 
     >>> from treille import Lattices, Strings
     >>> from treille.kernels import Linear, NGram
@@ -42,7 +42,7 @@ class Reads:
         return Reads(shared or self.kinds, tuple(dict.fromkeys(self.units + other.units)), columns)
 
     def fitted(self, batch: Any) -> Reads:
-        """What a model reads that was fitted on this batch: symbols that were given are not split by the kernel's unit."""
+        """The declaration of a model fitted on this batch: symbols that were given are not split by the kernel's unit."""
         if not isinstance(batch, Batch):  # but parts of the data, each of which was a batch
             return self
         inside = batch.columns if isinstance(batch, Table) else {}
@@ -56,7 +56,7 @@ class Reads:
         return {"kinds": [kind.__name__ for kind in self.kinds], "units": units} | columns
 
     def restored(self, spec: Any) -> Reads:
-        """What a model reads, from its file; files of earlier versions hold nothing of it, so that the kernel's units hold."""
+        """The declaration of a model, from its file. Files of earlier versions have none: then the kernel's own units hold."""
         if spec is None:
             return self
         units = stored.names(spec, "units")

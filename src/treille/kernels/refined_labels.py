@@ -31,8 +31,8 @@ class _Described(NamedTuple):
 class LabelNames:
     """Names of refined labels: the label of the node, then those of its neighbours in parentheses.
 
-    A name of more than `LONGEST` characters is that of the latest round whose name is not, an ellipsis, and a hash of the content.
-    The work for a name is that of reading each pattern within it once; names in full would grow exponentially with the rounds.
+    A name of more than `LONGEST` characters is replaced by the latest round's name that is short enough, an ellipsis, and a hash.
+    Making a name reads each pattern within it once; names in full would grow exponentially with the rounds.
     """
 
     def __init__(self, key: Callable[[int], list[int]], label: Callable[[int], str], edge: Callable[[int], str] | None):

@@ -196,7 +196,7 @@ class RootPathsMap(LocatingMap, MergingMap):
 
     @cached_property
     def _path_of(self) -> np.ndarray:
-        """By feature."""
+        """The path of each feature."""
         paths = np.flatnonzero(self.feature >= 0)
         return paths[np.argsort(self.feature[paths])]
 

@@ -43,7 +43,7 @@ class Weighted(WrappedKernel):
       the feature: the smooth form of scikit-learn's TfidfVectorizer.
     - ``"nb"``: the log ratio of class frequencies (Wang and Manning, 2012), ``s_z = |log((p_z / |p|) / (q_z / |q|))|``, where
       p_z is 1 + the number of positive examples with the feature, q_z the same for the others, and |p| and |q| are sums over
-      all features. With several classes each one has weights of its own, that class against the rest. Needs labels: it works
+      all features. With several classes, each has its own weights, from that class against the rest. Needs labels: it works
       in classifiers.
     - ``"learned"``: the weights of a fitted `LearnedSVC` or `LearnedRidge`; only these can fit them.
     - a mapping of feature names to weights; features that are missing in it have the weight `missing`. Names are those of
@@ -119,7 +119,7 @@ class Weighted(WrappedKernel):
         super().check_parts()
 
     def around(self, kernel: Kernel, prefix: str = "") -> "Weighted":
-        """The same weights on the features of another kernel, whose names are those in the mapping without `prefix`."""
+        """Returns the same weights for another kernel, whose features have the names of the mapping without `prefix`."""
         weights = self.weights
         if prefix and isinstance(weights, Mapping):
             weights = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}

@@ -192,7 +192,7 @@ def _krawtchouk(j: int, m: int, length: int, b: int) -> int:
 
 
 def _autocorrelation(c: list[int], length: int, b: int) -> list[int]:
-    """For two words with m mismatches, m = 0 .. length: sum over all words u of c[mismatches of x and u] c[those of u and y].
+    """For two words with m mismatches, m = 0 .. length: sum over all words u of c[mismatches of x, u] c[mismatches of u, y].
 
     Where x and y agree, u differs from both at r positions. Where they differ, u is x at p, y at q of the m positions.
     """

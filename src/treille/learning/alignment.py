@@ -39,8 +39,8 @@ def align_weights(
 
     With K_k the matrix of feature or group k, centred unless `centered` is False, and <., .> the sum of products of entries:
     its share of the trace is proportional to the alignment <K_k, yy'> / (|K_k| |yy'|); or, with `nonnegative_least_squares`,
-    mu >= 0 minimises 1/2 |sum_k mu_k K_k - yy'|^2, scaled to the trace. Of `LearnedKernel`, u and coefficients are
-    empty, and the report states that minimum: its gap is a proof. Examples of C = 0 take no part; other values of C, and the
+    mu >= 0 minimises 1/2 |sum_k mu_k K_k - yy'|^2, scaled to the trace. In the `LearnedKernel` returned, u and coefficients are
+    empty; the report states the minimum, with its gap as proof. Examples of C = 0 take no part; other values of C, and the
     loss, have no effect.
 
     Examples

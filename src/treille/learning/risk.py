@@ -146,7 +146,7 @@ def learn_weights(
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the rows in the core, and how the features, or groups of them, are found there."""
+    """The columns of the rows in the core, and the map between these and the features or groups."""
 
     core: Any
     norms: np.ndarray  # |X_k|, or the root of the trace of a group's kernel matrix
@@ -203,7 +203,7 @@ class Columns:
         return directions * np.repeat(quotient(learned.u, sizes), np.diff(self.blocks))
 
     def learned(self, answer: Any, trace: float, spread: str, tol: float, seconds: float) -> LearnedKernel:
-        """The core's answer by features or groups."""
+        """Converts the core's answer to features or groups."""
         status = STATUS.get(answer.status, answer.status)
         report = Report(answer.primal, answer.dual, answer.epochs, seconds, status, seed=0)
         u, scores = answer.u, answer.scores
@@ -221,7 +221,7 @@ class Columns:
 
 
 def quotient(numerators: float | np.ndarray, denominators: np.ndarray) -> np.ndarray:
-    """Quotients, 0 where the denominator is."""
+    """Quotients; 0 where the denominator is 0."""
     return np.divide(numerators, denominators, out=np.zeros_like(denominators), where=denominators > 0)
 
 

@@ -40,8 +40,8 @@ def require_dask() -> Any:
 class DaskCluster(Cluster):
     """The cluster of a Dask client.
 
-    All that workers hold are results of tasks, never scattered data: what is lost with a worker is computed anew, from the inputs
-    and from the messages of all rounds so far, which the scheduler keeps.
+    Workers hold results of tasks only, never scattered data. If a worker is lost, its results are computed again from the inputs
+    and the messages of all rounds so far, which the scheduler keeps.
     """
 
     def __init__(self, client: Any, note: str = ""):
@@ -188,7 +188,7 @@ def _address(client: Any) -> str:
 
 @contextmanager
 def connected(client: Any = None) -> Iterator[DaskCluster]:
-    """The cluster to use: that of the client given, or of the current one, or a local one, closed in the end.
+    """The cluster to use: of the given client, of the current one, or else a local one, which is closed in the end.
 
     A cluster without workers, or whose workers lack treille or have another version, is refused at once.
     """
@@ -207,7 +207,7 @@ def connected(client: Any = None) -> Iterator[DaskCluster]:
 
 @contextmanager
 def _local(distributed: Any) -> Iterator[tuple[Any, str]]:
-    """The client of a local cluster, and what to say about it."""
+    """Starts a local cluster; returns its client and the text of the warning."""
     try:
         cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0")
     except RuntimeError as error:
@@ -263,7 +263,7 @@ def _reaches_workers(client: Any) -> bool:
 def _version_here() -> str | None:
     try:
         return version("treille")
-    except Exception:  # whatever is wrong there, it is said here
+    except Exception:  # any error of the worker is reported here
         return None
 
 
@@ -330,7 +330,7 @@ def _part(X: Any, y: Any, sample_weight: Any, place: str) -> Part:
 
 
 def computed(values: Any) -> Any:
-    """What a collection of labels or numbers holds, in one array; None and arrays as they are."""
+    """Computes a collection of labels or numbers as one array; returns None and arrays unchanged."""
     if not is_collection(values):
         return values
     each = import_module("dask").compute(*partitions(values))

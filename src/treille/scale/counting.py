@@ -1,7 +1,7 @@
 """The features of parts: each part counts its own, maps are merged, and rows are written with the merged ids.
 
 Ids rarely change while maps are merged, so the rows of a part are final when its features have been merged: one pass over the data.
-What the kernel makes of all examples together, such as inverse document frequencies, comes afterwards: `compose`.
+Values that depend on all examples, such as inverse document frequencies, are computed afterwards, by `compose`.
 """
 
 import contextlib
@@ -137,7 +137,7 @@ def count_parts(
             kernel.check_parts()
             with part.named():
                 batch = kernel.batch(part.X, n_jobs)
-            kind, unit = kind_of(part.X), getattr(batch, "unit", None)
+            kind, units = kind_of(part.X), batch.units
             if parts.min_count > 1:
                 why += f", with only the features that occur in at least {parts.min_count:,} examples"
             counted = CountedParts(parts, folder, kernel, why, batch[[0]], labels)  # a copy
@@ -154,8 +154,8 @@ def count_parts(
         if number:
             with part.named():
                 batch = kernel.batch(part.X, n_jobs)
-        if getattr(batch, "unit", None) != unit:
-            raise _different(part, f"has the unit {getattr(batch, 'unit', None)!r}, parts before it {unit!r}")
+        if batch.units != units:
+            raise _different(part, f"has the unit {unit_names(batch.units)}, parts before it {unit_names(units)}")
         with part.named():
             _count(counted, part, batch, found, n_jobs)
         del batch
@@ -171,7 +171,7 @@ def count_parts(
     try:
         check_unchanged(parts.sources, facts)
     except InputError:
-        folder.clear()  # what was counted belongs to a file that is no more
+        folder.clear()  # the counts belong to a file that has changed
         raise
     _renumber_moved(counted, effective_n_jobs(n_jobs))
     show(f"saving the features of {len(counted):,} examples")
@@ -182,6 +182,11 @@ def count_parts(
 def _different(part: Part, found: str) -> InputError:
     first = str(first_item(part.X))[:60]
     return InputError(f"{part.place}: {found}: its first item is {first!r}. Pass all parts as the same kind of data")
+
+
+def unit_names(units: Sequence[Any]) -> str:
+    """The units of a batch in messages."""
+    return " and ".join(map(repr, units))
 
 
 def _renumber_moved(counted: CountedParts, threads: int) -> None:
@@ -231,10 +236,10 @@ def _check_part(counted: CountedParts, part: Part) -> None:
 
 
 def _check_memory(counted: CountedParts, part: Part) -> None:
-    """Refuses to go on where what is known so far cannot be trained: the features, their weights, and a few parts of rows."""
+    """Refuses to go on if the features so far, their weights, and a few parts of rows do not fit in memory."""
     n_functions, limit = counted.labels.n_functions, counted.parts.memory
     rows = sum(counted.file(len(counted.lengths) - 1, place).stat().st_size for place in range(len(counted.leaves)))
-    trained = 0 if counted.parts.min_count > 1 else counted.n_features  # how many will be left is not known yet
+    trained = 0 if counted.parts.min_count > 1 else counted.n_features  # with min_count, their number is not known yet
     needed = memory_needed(len(counted), counted.n_features, trained, n_functions, resident_bytes()) + SHARES * rows
     if needed > limit:
         fewer = "" if counted.parts.min_count > 1 else ", or keep frequent features only, min_count=5"
@@ -325,7 +330,7 @@ def text_bytes(facts: Facts) -> int:
 def identity(
     parts: Parts, kernel: Kernel, facts: Facts, labels: Collected | None = None, first: Batch | None = None
 ) -> dict[str, Any]:
-    """What a checkpoint belongs to, as JSON values: with its labels and first part, where these are at hand."""
+    """The identity of the run that a checkpoint belongs to, as JSON values; with labels and first part if they are known."""
     found = {
         "treille": version("treille"),
         "kernel": repr(kernel),

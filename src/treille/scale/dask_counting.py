@@ -1,4 +1,4 @@
-"""The features of parts on a Dask cluster: each worker counts those of its parts, and maps are merged in a tree."""
+"""The features of parts on a Dask cluster: each worker counts the features of its parts, and maps are merged in a tree."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster, DaskRows
+from treille.scale.counting import unit_names
 from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.parts import Collected, Part
 from treille.spaces.parts import ClusterSpace
@@ -26,19 +27,14 @@ from treille.spaces.space import no_features
 
 @dataclass(frozen=True)
 class PartitionFacts:
-    """What the driver knows of a part."""
+    """Facts about a part that the driver needs."""
 
     place: str
     n: int = 0
     kind: Any = None  # of data; None: there are no examples
     item: str = ""  # the first one, for messages
-    examples: dict[Any, int] = field(default_factory=dict)  # how many each class has
+    examples: dict[Any, int] = field(default_factory=dict)  # number of examples of each class
     first: Any = None  # a batch of one example, if there is one
-
-    @property
-    def unit(self) -> Any:
-        """The unit that strings consist of."""
-        return getattr(self.first, "unit", None)
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class CountedPartition:
 
 @dataclass(frozen=True)
 class LeafMaps:
-    """The features of each leaf of the kernel, in one part or in several; none: in parts without examples."""
+    """The features of each leaf of the kernel, in one or more parts; no maps if the parts have no examples."""
 
     maps: list[FeatureMap]
     ids: tuple[list[np.ndarray], ...] = ()  # of the features of the two that were merged, leaf by leaf
@@ -155,9 +151,10 @@ def count_on_cluster(
             raise InputError(
                 f"{own.place}: holds {own.kind.title}, {some.place} {some.kind.title}: its first item is {own.item!r}"
             )
-        if own.unit != some.unit:
+        if own.first.units != some.first.units:
+            found, expected = unit_names(own.first.units), unit_names(some.first.units)
             raise InputError(
-                f"{own.place}: has the unit {own.unit!r}, {some.place} {some.unit!r}: its first item is {own.item!r}; use examples "
+                f"{own.place}: has the unit {found}, {some.place} {expected}: its first item is {own.item!r}; use examples "
                 "of one unit in all partitions"
             )
     rows = _renumbered_parts(cluster, counted, merges)  # while the features come here
@@ -178,7 +175,7 @@ def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[
 
 
 def _renumbered_parts(cluster: DaskCluster, counted: list[Any], merges: list[list[Any]]) -> list[Any]:
-    """The futures of the rows of each part with the ids of the merged features: those of merges, from the top of the tree down."""
+    """The futures of the rows of each part with the ids of the merged features, found by descending the tree of merges."""
     ids: list[Any] = [None]
     for merged in reversed(merges):
         twice = [each for each in zip(merged, ids[: len(merged)], strict=True) for _ in range(2)]

@@ -112,7 +112,7 @@ def _leaves(store: Any) -> list[FileRows]:
 
 
 class SettledRows(DiskRows):
-    """The rows of leaves with other scales, from files, and weights of columns: for each problem those of each leaf."""
+    """The rows of leaves from files, with new scales and weights of columns: for each problem, the weights of each leaf."""
 
     def __init__(
         self, leaves: Sequence[FileRows], files: Sequence[Path], weights: Sequence[Sequence[np.ndarray | None]]

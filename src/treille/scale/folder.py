@@ -98,7 +98,7 @@ class Folder:
         self.took = self.written - begun
 
     def load(self, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
-        """The state of this name, if there is one; refuses that of another run."""
+        """The state of this name, if there is one; refuses the state of another run."""
         path = self.path / f"{name}.state"
         if not self.kept or not path.exists():
             return None

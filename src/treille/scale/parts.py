@@ -18,7 +18,7 @@ from treille.io.parameters import check_whole, parse_size
 from treille.io.read import read
 
 PathLike = str | os.PathLike[str]
-PER_CHARACTER = 50  # bytes of memory that counting the features of a text takes for each of its characters, about
+PER_CHARACTER = 50  # bytes of memory per character for counting the features of a text, about
 LEAST_MEMORY = 500_000_000  # bytes: Python, numpy, scipy and scikit-learn take half of that
 
 
@@ -126,9 +126,9 @@ class Parts:
         path : path or list of paths
             One or several files, a folder, or a glob, as for `treille.io.read`.
         memory : int or str
-            What training may take, such as "2GB", Python included. An error says so if the data need more.
+            The memory that training may use, such as "2GB", including Python. If the data need more, an error says so.
         scratch : path or None
-            A folder for rows, which take about three times the size of the texts; None: that of the system for temporary files.
+            A folder for rows, which take about three times the size of the texts; None: the system's folder for temporary files.
             What is written there is removed when training ends.
         checkpoint : path or None
             A folder in which training keeps its state. If it ends early, the same call continues where it was; it may be
@@ -165,12 +165,12 @@ class Parts:
         min_count: int = 1,
         **options: Any,
     ) -> "Parts":
-        """Files that the workers of a Dask cluster read, each of them one part.
+        """Declares files as parts: the workers of a Dask cluster read them, each file as one part.
 
         Parameters
         ----------
         client : distributed.Client or None
-            None: the current one when `fit` is called, or else that of a local cluster, which is closed when `fit` ends.
+            None: the current client when `fit` is called, or else a local cluster, which is closed when `fit` ends.
         path : path or list of paths
             Files, folders and globs, on a disk that all workers see.
         checkpoint, min_count, **options

@@ -1,4 +1,4 @@
-"""What a model answers: from the bodies of requests to the bodies of answers, without HTTP. The threads of a server run it."""
+"""The answers of a model: from the bodies of requests to the bodies of answers, without HTTP. The threads of a server run it."""
 
 import json
 import traceback
@@ -41,8 +41,8 @@ class Served:
         }
 
     def predict(self, bodies: Sequence[bytes]) -> list[bytes | RequestError]:
-        """For each request the body of its answer, or the error: the examples of all go to the model together, unless one of
-        them is refused."""
+        """Returns the body of the answer, or the error, for each request. The model gets the examples of all requests together,
+        unless one of them is refused."""
         requests = [_tried(lambda body=body: request_of(parsed(body))) for body in bodies]  # type: ignore[misc]
         sound = [request for request in requests if isinstance(request, Request)]
         together = _tried(lambda: self.answers([value for each in sound for value in each.examples]))
@@ -103,7 +103,7 @@ def _tried(work: Callable[[], T]) -> T | RequestError:
 
 
 def internal(error: Exception) -> RequestError:
-    """The error for a fault of the program: it says where the fault is, not what was being read."""
+    """The error for a fault of the program: it names the place in the code, and shows nothing of the request."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{type(error).__name__} in {PurePath(last.filename).name}, line {last.lineno}"
     return RequestError(500, f"an error of the server, not of the request: {where}")

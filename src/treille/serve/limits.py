@@ -16,7 +16,7 @@ LARGE = 1 << 16  # bytes of requests that are answered together, at most
 
 @dataclass(frozen=True)
 class Limits:
-    """What one server spends: bytes of a body, seconds for a request, requests that wait for a thread, and threads."""
+    """Limits of one server: bytes of a body, seconds for a request, requests that wait for a thread, and threads."""
 
     body: int = 4_000_000
     seconds: float = 10.0
@@ -24,7 +24,7 @@ class Limits:
     threads: int = 2
 
 
-Work = Callable[[Sequence[Any]], list[Any]]  # one result per request: what to answer, or the exception
+Work = Callable[[Sequence[Any]], list[Any]]  # one result per request: the answer, or the exception
 
 
 @dataclass(eq=False)
@@ -53,7 +53,7 @@ class Workers:
         self._threads: list[threading.Thread] = []
 
     async def run(self, work: Work, request: Any, size: int, seconds: float) -> Any:
-        """What `work` returns for this request, from one of the threads."""
+        """Runs `work` for this request in one of the threads, and returns its result."""
         if self.jobs >= self.limits.waiting + self.limits.threads:
             message = f"{self.jobs} requests are being answered or wait, the most allowed: try again"
             raise RequestError(503, message, {"Retry-After": "1"})

@@ -29,7 +29,7 @@ from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces.parts import SHARES, PartsSpace
 
-BLOCK_GAP = 0.1  # of the gap that a block had: sweeps over it end there
+BLOCK_GAP = 0.1  # sweeps over a block end at this share of the gap that it had
 PAGE = 4096
 AT_ONCE = 1 << 24  # bytes read before the reader may be told to stop, so that Ctrl-C need not wait for a whole block
 
@@ -79,7 +79,7 @@ class BlockMinimization(BaseSolver):
 
 @dataclass
 class State:
-    """All that a run needs to go on from the boundary between two visits: the same numbers, bit for bit."""
+    """The state of a run between two visits. A run that is continued from it computes the same numbers, bit for bit."""
 
     w: np.ndarray  # one row per problem
     b: np.ndarray
@@ -90,7 +90,7 @@ class State:
     kept: dict[int, np.ndarray] = field(default_factory=dict)
     passes: int = 0
     visited: int = 0  # blocks of this pass
-    ratio: float = 1.0  # of the gap measured to the one expected, last time
+    ratio: float = 1.0  # of the gap measured to the gap expected, last time
     measured: int = 0  # passes that measured the gap
 
 
@@ -147,7 +147,7 @@ class BlockRun:
         return "converged" if self._small() else "max_epochs"
 
     def fits_at_once(self) -> bool:
-        """Whether all parts are in one block, and what DualCD needs besides fits in the memory for other blocks."""
+        """Whether all parts are in one block, and the further needs of DualCD fit in the memory for other blocks."""
         running = min(self.threads, self.problem.n_problems)
         needed = running * (20 * self.space.n_features + 64 * len(self.problem))
         return len(self.blocks) == 1 and needed <= (SHARES - 1) * self.blocks.most
@@ -171,7 +171,7 @@ class BlockRun:
         self._keep(block, rows, np.flatnonzero(free[:, : len(own)].any(axis=0)))
 
     def _keep(self, block: int, rows: list[FeatureRows], free: np.ndarray) -> None:
-        """Keeps some of the examples of a block that are not held at a bound: its share of the memory for such."""
+        """Keeps some of the examples of a block that are not held at a bound, as many as fit in the block's share of memory."""
         if len(self.blocks) == 1:
             return
         own = self.blocks.examples(block)
@@ -276,7 +276,7 @@ class Blocks(AbstractContextManager["Blocks"]):
         return len(self.parts)
 
     def examples(self, block: int) -> np.ndarray:
-        """The numbers of the examples of a block, among all."""
+        """The indices of the examples of a block."""
         first, last = self.parts[block][0], self.parts[block][-1] + 1
         return np.arange(self.space.rows.offsets[first], self.space.rows.offsets[last])
 

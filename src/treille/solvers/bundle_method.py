@@ -109,7 +109,7 @@ class Rounds:
                 planes.mix()
 
     def _unite(self) -> None:
-        """The tree in which answers are added up: the features of each of its nodes are found once; its root has all features."""
+        """Builds the tree in which answers are added up. The features of its nodes are found once; the root has all features."""
         self.unions, ids = list[list[Any]](), self.ids
         sizes = self.cluster.gather(self.cluster.submit_all(len, ids))
         self.sent = sum(sizes) + len(sizes)  # numbers of a vector that goes to all groups
@@ -171,7 +171,7 @@ class Planes(Bundle):
         self.moved, self.ahead = (1.0, 0.0), 0.3
 
     def request(self, seed: int, exact: bool) -> Request:
-        """What the workers are asked in the next round. w is sent in float32: any w has a primal value."""
+        """The request to the workers for the next round. w is sent in float32: any w has a primal value."""
         sent = self.mixed.astype(np.float32)
         self.w = sent.astype(np.float64)
         cut, drops = self.ahead + CUT_AHEAD * (1 - self.ahead), list[Drop]()
@@ -228,7 +228,7 @@ class Planes(Bundle):
         self.ahead = float(np.clip(LINE_STEPS[values[: len(LINE_STEPS)].argmin()], 0.02, 1.0))
 
     def _drop(self) -> Drop:
-        """Drops the plane that has had no weight for longest; where all have some, the two lightest become one."""
+        """Drops the plane that has had no weight for longest; if all have weight, merges the two lightest."""
         at, into, u, v = 1 + int(self.idle[1:].argmax()), 0, 0.0, 1.0
         if self.idle[at] == 0:
             at, into = (1 + np.argsort(self.mixture[1:], kind="stable")[:2]).tolist()

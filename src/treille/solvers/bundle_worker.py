@@ -1,4 +1,4 @@
-"""The examples that one task of a cluster works on, and what it does with them in a round of the bundle method."""
+"""The examples that one task of a cluster works on, and its work in a round of the bundle method."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,11 +13,11 @@ from treille.solvers.problem import DualLoss, Problem
 from treille.spaces.parts import ClusterSpace
 
 HELD = 1e-9  # of C: how far a coefficient may be from the value at which it is held, since mixtures round
-# Where the driver looks for a better w: from the best w so far (0) towards that of the planes (1), and multiples of the latter.
+# Where the driver looks for a better w: from the best w so far (0) to the planes' best w (1), and at multiples of the latter.
 LINE_STEPS = np.concatenate([[-0.1], np.arange(0, 0.3, 0.02), np.arange(0.3, 1.21, 0.05)])
 MULTIPLES = np.array([0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.05])
 SWEEPS = 20  # of the local dual coordinate descent, at most
-LOCAL_GAP = 0.1  # of the gap that the examples of a worker had: the local descent ends there; 0.01 takes as many rounds
+LOCAL_GAP = 0.1  # of the gap before: the local descent of a worker ends there; 0.01 takes as many rounds
 UNIT = 2.0**-24  # the largest relative error of a number rounded to float32
 
 # A plane to drop, the plane that becomes a mixture of both, and their shares.
@@ -81,8 +81,8 @@ class WorkerExamples:
 def worker_examples(space: ClusterSpace) -> tuple[list[Any], list[np.ndarray]]:
     """The futures of `WorkerExamples` for each group of parts, and the parts of each group. The rows of the space are released.
 
-    Small parts are joined: an answer has vectors of all features, and a part whose rows take less than two of these is not worth
-    one. This depends on the data alone, never on the workers that there happen to be.
+    Small parts are joined: an answer has vectors of all features, which does not pay for parts whose rows take less memory than
+    two. This depends on the data alone, never on the workers that there happen to be.
     """
     worth = max(1, space.rows.nbytes // (2 * 8 * (space.n_features + 1)))
     groups = np.array_split(np.arange(len(space.futures)), min(len(space.futures), worth))
@@ -119,12 +119,12 @@ def _over(rows: FeatureRows, ids: np.ndarray) -> FeatureRows:
 
 @dataclass(frozen=True)
 class Request:
-    """What the driver asks about one problem in a round."""
+    """The driver's request about one problem in a round."""
 
     problem: int
     w: np.ndarray  # the planes' best w, in float32, and its intercept
     mixture: np.ndarray  # of the planes
-    moved: tuple[float, float]  # the best w is now so much of the last one, and so much of the last w of the planes
+    moved: tuple[float, float]  # the best w is now this much of the last best w, and this much of the planes' last w
     cut: float  # where to cut, between the best w (0) and w (1)
     drops: tuple[Drop, ...]  # planes to drop first, one after another
     seed: int
@@ -178,7 +178,7 @@ Turn = tuple[WorkerState, list[Answer]]  # a group after a round, and what it an
 
 @dataclass(frozen=True)
 class Union:
-    """The features of several groups together, and where those of each group are among them."""
+    """The union of the features of several groups, and the place of each group's features in it."""
 
     ids: np.ndarray
     places: list[np.ndarray]
@@ -204,7 +204,7 @@ def own_features(requests: list[Request], ids: np.ndarray) -> list[Request]:
 def begin(examples: WorkerExamples, *starts: np.ndarray) -> Turn:
     """A group before the first round, and dual variables to start from, which have one row per problem.
 
-    The planes are 0 and, if these are given, that of the dual variables.
+    The planes are 0 and, if dual variables are given, their plane.
     """
     zero = np.zeros(len(examples))
     planes = {k: [zero] for k in range(examples.problem.n_problems)}

@@ -157,8 +157,8 @@ class ExampleBundle(Bundle):
         self.share = self._cut((1 - CUT_AHEAD) * self.best_outputs + CUT_AHEAD * mixed)
         self._forget()
         if self.small_gap(tol) and self.reached is None:
-            # The best w is a mixture of all that came before, in which every example has some part. The search starts over from the
-            # planes' own w, where only those at the margin have, and is soon as good.
+            # The best w is a mixture of all earlier ones, in which every example has a coefficient. The search starts again from
+            # the planes' w, in which only examples at the margin have one, and is soon as good.
             self.reached, self.least = (self.best, self.primal), np.inf
             self.best, self.best_outputs, self.primal = beta, mixed, self._primal(beta, mixed)
         self._judge(tol, max_epochs)

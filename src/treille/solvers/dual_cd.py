@@ -1,4 +1,4 @@
-"""Dual coordinate descent: the Python side of core/solve/dual_cd.hpp, and of part_cd.hpp, for rows in several segments."""
+"""Dual coordinate descent: the Python side of core/solve/dual_cd.hpp, and of part_cd.hpp for rows in several segments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -165,7 +165,7 @@ class GatheredDualCD(ClusterSolver):
     Parameters
     ----------
     memory : int or str
-        Memory for the rows, "1GB" say. Where they take more, ``solver="auto"`` is `BundleMethod`, and this solver refuses them.
+        Memory for the rows, "1GB" say. If they take more, ``solver="auto"`` is `BundleMethod`, and this solver refuses them.
     max_seconds : float or None
         Stop after this time with the solution so far, and warn.
 

@@ -14,7 +14,7 @@ from treille.solvers.report import Recorder, Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace, ProductSpace, RowsSpace
 
-PASSES = 30  # over the data, where examples are three times the features or more: 11 to 88 were measured
+PASSES = 30  # passes over the data if examples are three times the features or more: 11 to 88 were measured
 POLL = 0.05  # seconds
 WIDTH = 8  # problems at a time: kernels multiply this many columns in one pass
 LITTLE = 0.1  # conjugate gradients end when a step gains this fraction of the mean gain
@@ -49,7 +49,7 @@ class FiniteNewton(BaseSolver):
     losses = (SmoothLoss,)
 
     def recommended(self, space: RowsSpace | ProductSpace | GramSpace, problem: Problem) -> bool:
-        """Whether it takes fewer passes over the data than coordinate descent in the dual.
+        """Whether this solver takes fewer passes over the data than coordinate descent in the dual.
 
         The dual has the matrix Q + 1/(2C). With more active examples than features, Q is singular: a pass shrinks the gap by
         about exp(-1 / (1/2 + C k(x, x))), and a gap of 1e-3 takes log(1000) = 7 such factors. Random classes in F dimensions
@@ -187,7 +187,7 @@ class Newton:
     def _direction(
         self, r: np.ndarray, Kr: np.ndarray, c: np.ndarray
     ) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
-        """H s = r by conjugate gradients, up to a small residual or until steps gain little; s and K s."""
+        """Solves H s = r by conjugate gradients, up to a small residual or until steps gain little; returns s and K s."""
         s, Ks, p, Kp = np.zeros_like(r), np.zeros_like(r), r, Kr
         rr, gained, count = 2 * self.gap, 0.0, 0
         while rr > 0 and self._going():

@@ -39,7 +39,7 @@ class FoldOutputs:
 
     @classmethod
     def joined(cls, each: "Sequence[FoldOutputs]") -> "FoldOutputs":
-        """The outputs of several folds, from those of one each."""
+        """Joins the outputs of single folds."""
         outputs = [one for folds in each for one in folds.outputs]
         return cls(outputs, np.hstack([f.gaps for f in each]), np.hstack([f.seconds for f in each]))
 
@@ -148,7 +148,7 @@ def solve_path(Cs: Sequence[float], solve: Callable[[int, Any], Solved]) -> Fold
     for c in np.argsort(Cs, kind="stable").tolist():
         begun = time.perf_counter()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the largest gap is reported for all folds
+            warnings.simplefilter("ignore", ConvergenceWarning)  # gaps are reported for all folds together: the largest
             outputs[c], gaps[c], start = solve(c, start)
         seconds[c] = [(time.perf_counter() - begun) / len(gaps[c])] * len(gaps[c])
     return FoldOutputs([np.stack(own) for own in zip(*outputs, strict=True)], np.array(gaps), np.array(seconds))

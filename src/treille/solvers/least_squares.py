@@ -41,7 +41,7 @@ class LeastSquaresSolver(BaseSolver):
 
 
 class NormalEquations(LeastSquaresSolver):
-    """(X'X + 1) w = X'y by Cholesky, for few features: O(entries) per product, d^3 for the factor. Works on rows.
+    """Solves (X'X + 1) w = X'y by Cholesky, for few features: O(entries) per product, d^3 for the factor. Works on rows.
 
     >>> import treille
     >>> model = treille.Ridge(treille.kernels.NGram(1), solver=treille.solvers.NormalEquations())
@@ -80,7 +80,7 @@ class NormalEquations(LeastSquaresSolver):
 
 
 class ConjugateGradient(LeastSquaresSolver):
-    """(X X' + 1) u = y by conjugate gradients, one product K @ beta per epoch. Works on rows and products.
+    """Solves (X X' + 1) u = y by conjugate gradients, with one product K @ beta per epoch. Works on rows and products.
 
     >>> import treille
     >>> model = treille.Ridge(treille.kernels.AllSubstrings(), solver=treille.solvers.ConjugateGradient())
@@ -124,7 +124,7 @@ class ConjugateGradient(LeastSquaresSolver):
 
 
 class Cholesky(LeastSquaresSolver):
-    """(X X' + 1) u = y by Cholesky on the kernel matrix. O(n^3). Works on gram.
+    """Solves (X X' + 1) u = y by Cholesky on the kernel matrix. O(n^3). Works on gram.
 
     >>> import treille
     >>> model = treille.Ridge(treille.kernels.NGram(1), solver=treille.solvers.Cholesky())
@@ -174,7 +174,7 @@ class ScaledTargets:
         self.target = self.centred(self.y)
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Weighted by C; 0 unless the intercept is free."""
+        """The mean weighted by C; 0 unless the intercept is free."""
         return self.share @ values
 
     def centred(self, values: np.ndarray) -> np.ndarray:
@@ -191,7 +191,7 @@ class ScaledTargets:
         return self.mean(self.y) - self.mean(values)
 
     def primal(self, u: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """At w = X'u, where X w is target - residual - u."""
+        """The primal value at w = X'u, where X w is target - residual - u."""
         error = residual + u
         return _half_squares(error) + 0.5 * np.maximum(0, (u * (self.target - error)).sum(axis=0))
 
@@ -241,7 +241,7 @@ def report_of(primal: np.ndarray, gap: np.ndarray, epochs: int, tol: float, ende
 
 
 class ClusterGradients(ClusterSolver, LeastSquaresSolver):
-    """(X'X + 1) w = X'y by conjugate gradients, one round over the parts per step. Works on clusters.
+    """Solves (X'X + 1) w = X'y by conjugate gradients, with one round over the parts per step. Works on clusters.
 
     A round sends a direction d and returns X'X d: each part adds its sum, and the mean of its outputs.
 
@@ -321,7 +321,7 @@ def leave_one_out(
 
     The residual of example i in the fit without it is r_i / (1 - h_i): exact, since the fit is linear in y. All alphas share one
     eigen-decomposition: O(m^3) once and O(n m) per alpha, m the smaller of the numbers of examples and of features.
-    As in `Ridge`, the regularised intercept (True) is learned relative to the mean of the targets of those others.
+    As in `Ridge`, the regularised intercept (True) is learned relative to the mean of the other examples' targets.
 
     >>> from treille.kernels import Linear
     >>> space = RowsSpace.build(Linear(), Linear().batch([[1.0], [2.0], [3.0]]))
@@ -353,7 +353,7 @@ def leave_one_out(
 def _residuals(
     basis: np.ndarray, values: np.ndarray, target: np.ndarray, alpha: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """r, and 1 - h without the part of a free intercept. `basis` has orthonormal columns, those of eigenvectors of M."""
+    """Returns r, and 1 - h without the part of a free intercept. The orthonormal columns of `basis` are eigenvectors of M."""
     if basis.shape[0] == basis.shape[1]:  # complete: no difference of nearly equal numbers
         kept = alpha / (values + alpha)
         return basis @ (kept[:, None] * (basis.T @ target)), (basis**2) @ kept

@@ -20,8 +20,8 @@ class PerceptronSolver(BaseSolver):
 
     If the classes can be separated with a margin of gamma by weights and an intercept of norm 1, and no example has a norm above R
     (with the intercept, the constant feature included), it makes at most (R / gamma)^2 mistakes, in any order of the examples.
-    The report states the mistakes of each epoch, the largest norm, and as primal and dual value minus the margin that was found
-    and minus an upper bound of any margin.
+    The report states the mistakes of each epoch, the largest norm, and as primal and dual value minus the margin reached and minus
+    an upper bound of any margin.
 
     Parameters
     ----------

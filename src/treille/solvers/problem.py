@@ -309,7 +309,7 @@ class Problem:
         return replace(self, targets=self.y(k))
 
     def take(self, examples: np.ndarray) -> "Problem":
-        """The same problems on some of the examples."""
+        """Returns the same problems on some of the examples."""
         return replace(self, targets=self.targets[examples], C=self.C[examples])
 
     def core(self) -> Any:

@@ -1,4 +1,4 @@
-"""What solvers return: a solution, and a report that proves how good it is."""
+"""The result of a solver: a solution, and a report that proves how good it is."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Report:
     status: str
     seed: int
     per_class: tuple[Report, ...] = ()
-    # The share of the kernel matrix's trace that the space lost; the gap is that of its problem.
+    # The share of the kernel matrix's trace that the space lost; the gap refers to the problem on this space.
     approximation_error: float = 0.0
     representation: str = ""  # of W', where the solver has a choice
     # Seconds, primal and dual value on the way, for solvers that record them; with several problems the sums of values this long
@@ -79,7 +79,7 @@ class Report:
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a fraction of the absolute primal value; with several problems, the largest of theirs."""
+        """The gap as a fraction of the absolute primal value; with several problems, the largest."""
         if self.per_class:
             return max(report.relative_gap for report in self.per_class)
         return self.gap / abs(self.primal) if self.primal != 0 else 0.0
@@ -88,7 +88,7 @@ class Report:
     def margin(self) -> float:
         """The least distance of a training example from the boundary of a perceptron, negative if one is misclassified.
 
-        With several problems, the smallest of theirs. NaN after `partial_fit`, which does not look at examples again.
+        With several problems, the smallest. NaN after `partial_fit`, which does not look at examples again.
         """
         if self.per_class:
             return min(report.margin for report in self.per_class)
@@ -96,9 +96,9 @@ class Report:
 
     @property
     def mistake_bound(self) -> float:
-        """Of a perceptron with weights of 1: Novikoff's bound on its mistakes, (radius / margin)^2, for the largest margin known.
+        """Novikoff's bound on the mistakes of a perceptron with weights of 1, (radius / margin)^2, for the largest margin known.
 
-        That is the margin of the model or of the last weights. With several problems, the sum of their bounds. Infinite where no
+        That is the margin of the model or of the last weights. With several problems, the sum of the bounds. Infinite where no
         positive margin is known.
 
         >>> Report(-0.5, -0.7, 3, 0.0, "converged", 0, mistakes=(3, 1, 0), radius=2.0).mistake_bound
@@ -141,7 +141,7 @@ class Report:
 
     @classmethod
     def combined(cls, each: Sequence[Report]) -> Report:
-        """One report of several problems: values are sums, the status is that of the first that did not converge."""
+        """Combines the reports of several problems: values are summed; the status is the first other than "converged"."""
         if len(each) == 1:
             return each[0]
         worst = next((r.status for r in each if r.status != "converged"), "converged")
@@ -216,7 +216,7 @@ class Recorder:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The functions f_k(x) = w_k.phi(x) + intercept_k that a solver found, one per problem, and their proof.
+    """The solution of a solver: functions f_k(x) = w_k.phi(x) + intercept_k, one per problem, and their proof.
 
     w is given in one of two ways: `weights` of features (one row per feature, one column per problem), or, where that is None,
     `coefficients` of the examples (one row per example): w_k = sum_i coefficients[i, k] phi(x_i). `alpha` has one row of dual

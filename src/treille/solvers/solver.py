@@ -1,4 +1,4 @@
-"""The contract of solvers: what they declare, what they are called with, and the base class of the solvers of treille."""
+"""The contract of solvers: their declarations, the arguments of `solve`, and the base class of the solvers of treille."""
 
 import time
 from abc import abstractmethod
@@ -82,7 +82,7 @@ class Run:
     poll: Poll
 
     def of_problem(self, k: int) -> "Run":
-        """The run that solves problem k alone, after those before it."""
+        """The run that solves only problem k, after the problems before it."""
         start = None if self.start is None else self.start[k : k + 1]
         return replace(self, seed=self.seed + k, start=start, poll=after(k, self.poll))
 
@@ -151,7 +151,7 @@ class BaseSolver(BaseEstimator):
 
 
 class ClusterSolver(BaseSolver):
-    """A solver on a cluster. The targets are there, with the rows of each part: the problem given to `solve` has no examples."""
+    """A solver on a cluster, which has the targets with the rows of each part: the problem given to `solve` has no examples."""
 
     spaces = (ClusterSpace,)
 

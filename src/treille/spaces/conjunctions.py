@@ -67,11 +67,11 @@ class ConjunctionSpace(RowsSpace):
 
     @property
     def scale(self) -> float:
-        """By which values are multiplied."""
+        """The factor of all values."""
         return float(self.rows.scale[0]) if len(self.rows) else 1.0
 
     def represented(self, representation: str, n_problems: int) -> Representation:
-        """The rows by cell, whatever is asked for: no other form is smaller."""
+        """The rows by cell, for any representation: none is smaller."""
         rows = self.rows
         arrays = (rows.indptr, rows.entries, rows.code_bits, rows.codebook, rows.scale)
         core = _core.CodedRows(*arrays, rows.n_features, self.cells.n_shared).weighted(rows.column_weights)

@@ -1,4 +1,4 @@
-"""What estimators learn: functions f_k(x) = <w_k, phi(x)> + b_k, stored as weights of features or coefficients of examples."""
+"""Learned functions f_k(x) = <w_k, phi(x)> + b_k, stored as weights of features or coefficients of examples."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -116,7 +116,7 @@ class KernelFunctions(DecisionFunctions):
         return self._expansion(n_jobs).contributions(batch, n_jobs)
 
     def _expansion(self, n_jobs: int | None) -> Expansion:
-        """What predictions need of the support examples, such as their norms, computed once."""
+        """Values of the support examples that predictions need, such as their norms; computed once."""
         kept = vars(self)
         if "expansion" not in kept:
             kept["expansion"] = self.kernel.expansion(self.support, self.coefficients, n_jobs)

@@ -46,7 +46,7 @@ class ProductSpace(Space):
 
     @classmethod
     def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None) -> Self:
-        """Builds once what products need."""
+        """Builds the operator that products use."""
         return cls(kernel, batch, kernel.fit_product(batch, n_jobs), n_jobs)
 
     def __len__(self) -> int:
@@ -103,7 +103,7 @@ class GramSpace(Space):
 
     @cached_property
     def _rows(self) -> RowsSpace | None:
-        """The explicit features, where they cost less than kernel values, fitted once."""
+        """The explicit features, if they cost less than kernel values; fitted once."""
         if not self.kernel.prefers_features(self.batch, self.n_jobs, self.context.known):
             return None
         return RowsSpace.build(self.kernel, self.batch, self.n_jobs, self.context)

@@ -64,7 +64,7 @@ class Nystrom(BaseEstimator):
         drawn = np.random.default_rng(self.seed).choice(n, min(self.n_landmarks, n), replace=False)
         landmarks = batch[np.sort(drawn)]
         fitted = None
-        if kernel.needs_features:  # which are those of all examples, not of the landmarks
+        if kernel.needs_features:  # the features are fitted on all examples, not on the landmarks
             features, whole = (context or FitContext()).fit(kernel, batch, n_jobs)
             own, threads = having(features.transform(landmarks, n_jobs), MatrixRows), effective_n_jobs(n_jobs)
             fitted = features, own

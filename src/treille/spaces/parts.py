@@ -13,7 +13,7 @@ from treille.spaces.space import FeatureSpace
 PROCESS = 250_000_000  # bytes that Python and its libraries take
 PER_FEATURE = 64  # bytes of a feature map, about
 PER_EXAMPLE = 40  # bytes of labels, weights and copies of these
-SHARES = 4  # of the memory left: a block, the next one, read meanwhile, examples of other blocks, and copies of these
+SHARES = 4  # shares of the memory left: a block, the next one, kept examples of other blocks, and copies of these
 FAN = 8  # results that one task of a cluster adds up
 
 
@@ -44,7 +44,7 @@ class Cluster:
         return [self.submit(function, *arguments) for arguments in zip(*columns, strict=True)]
 
     def keep(self, value: Any) -> Any:
-        """The future of a value, which the cluster can provide again if a worker is lost."""
+        """The future of a value that the cluster can compute again if a worker is lost."""
         raise NotImplementedError
 
     def gather(self, futures: Sequence[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Sources: where the examples of a fit come from. Each says which spaces there are for its examples, and builds them."""
+"""Sources of the examples of a fit. A source lists the spaces for its examples, and builds them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ SPACES = (RowsSpace, ProductSpace, GramSpace)  # of examples in memory, cheapest
 
 
 class Source(ABC):
-    """Examples with the kernel that reads them. Estimators do not ask where they are.
+    """Examples with the kernel that reads them. Estimators need not know where the examples are.
 
     >>> from treille.kernels import NGram
     >>> source = MemorySource(NGram(1), "as given", NGram(1).batch(["ab", "b"]))
@@ -39,7 +39,7 @@ class Source(ABC):
         """One of these spaces, built."""
 
     def progress(self, n_problems: int, space: Any) -> tuple[int, str]:
-        """How many runs of a solver there are for so many problems, and what its epochs are called."""
+        """The number of runs of a solver for so many problems, and the name of its epochs."""
         return n_problems, "epoch"
 
 

@@ -143,7 +143,7 @@ class KernelRowsSpace(RowsSpace):
 
 
 def no_features(kernel: Kernel, n_features: int, min_count: int = 1) -> InputError:
-    """Why a kernel whose features depend on the training examples is 0 for all of them."""
+    """The error for a kernel whose features, which depend on the training examples, are 0 for all of them."""
     if min_count > 1:
         return InputError(f"no feature of {kernel!r} occurs in {min_count:,} examples: use a smaller min_count")
     if n_features == 0:

@@ -1,4 +1,4 @@
-"""Features of tokens that a function of the user's made: lists, sets or dicts for each token."""
+"""Features of tokens made by a user's function: lists, sets or dicts for each token."""
 
 from collections.abc import Mapping, Set
 from itertools import chain

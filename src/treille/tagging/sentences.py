@@ -12,7 +12,7 @@ from treille.data.base import FlatBatch, Summary, as_index, codes_of, running_su
 from treille.data.format import clipped, count
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parts import joined_offsets, over_one_alphabet
+from treille.io.packed import joined_offsets, over_one_alphabet
 from treille.registry import register
 from treille.tagging.items import Items, items_of, place
 
@@ -287,7 +287,7 @@ def one_column(data: Any, what: str) -> Sentences:
 
 
 def check_lengths(one: Sentences, other: Sentences, what: str, of_other: str) -> None:
-    """Refuses two descriptions of sentences of different lengths, whose tokens are called `what` and `of_other`."""
+    """Refuses descriptions of sentences that differ in length; messages call their tokens `what` and `of_other`."""
     if len(one) != len(other):
         raise InputError(f"found {count(len(one), 'sentence')} of {what}s and {len(other):,} of {of_other}s")
     lengths, others = np.diff(one.offsets), np.diff(other.offsets)

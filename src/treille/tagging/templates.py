@@ -84,7 +84,7 @@ def _class_of_shape(form: str) -> str:
 
 
 def derived(name: str, words: Sequence[str]) -> Sequence[str | None]:
-    """An attribute of words, None where they have none; the empty name is the word itself.
+    """An attribute of words, None for a word without it; the empty name is the word itself.
 
     >>> derived("suffix3", ["sing", "be"]), derived("", ["be"])
     (['ing', None], ['be'])
@@ -174,8 +174,8 @@ def default_templates(n_columns: int) -> list[str]:
     """Templates for tokens of so many columns: a window of two tokens to each side, and the last two tags.
 
     In the window are all columns, and of the words prefixes and suffixes of 2 to 4 characters and the orthographic class.
-    Neighbours have the lower case of their words, and their columns joined with the token's. Tokens without columns have
-    the features they were given with, and the last two tags.
+    Neighbours have the lower case of their words, and their columns joined with the token's. Tokens without columns have their
+    given features, and the last two tags.
 
     >>> from treille.tagging import default_templates
     >>> len(default_templates(2)), default_templates(0)

@@ -27,8 +27,8 @@ NO_CODES, NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
 class TokenRows(NamedTuple):
     """Binary features: token i has ``ids[indptr[i]:indptr[i + 1]]``, in increasing order.
 
-    `parts` has a row for each token and a column for each template with tags: what the decoder in the core needs to find the
-    features of these templates; it has no columns where the tags were known.
+    `parts` has a row for each token and a column for each template with tags. The decoder in the core finds the features of these
+    templates by them; there are no columns if the tags were known.
 
     >>> from treille.tagging import TokenFeatures
     >>> _, rows = TokenFeatures.fit(["word[0]"], [["to", "be"]], [["A", "B"]])
@@ -83,7 +83,7 @@ class TokenFeatures:
 
     @cached_property
     def _codes(self) -> list[dict[Any, int]]:
-        """The codes of the values of each attribute, and those of the items."""
+        """The codes of the values of each attribute, and the codes of the items."""
         return list(map(codes_of, [*self.values, self.items]))
 
     @classmethod
@@ -202,7 +202,7 @@ class TokenFeatures:
         return replace(self, feature_templates=self.feature_templates[kept], feature_codes=codes)._pruned()
 
     def _pruned(self) -> TokenFeatures:
-        """The same features without the values that none of them has."""
+        """The same features, without values of attributes that none of them uses."""
         places, codes = self.feature_templates, np.array(self.feature_codes, np.int32)
         at: list[list[np.ndarray]] = [[] for _ in [*self.values, self.items]]  # where the codes of an attribute are
         for t, template in enumerate(self.templates):

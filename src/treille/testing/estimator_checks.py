@@ -33,8 +33,8 @@ from treille.testing.laws import (
 def check_estimator(estimator: Any, X: Any, y: Any) -> None:
     """Checks a classifier or a regressor against their laws; an AssertionError names the law that is broken, and how.
 
-    Fitting again, cloning, pickling, saving and loading give the same decisions; an example's decision does not depend
-    on its company; labels and numbers of any type will do, and labels come back as given; weights of examples and of
+    Fitting again, cloning, pickling, saving and loading give the same decisions; an example's decision does not depend on the other
+    examples; labels and numbers of any type will do, and labels come back as given; weights of examples and of
     classes are repetitions; seeds and threads do not change the objective; the duality gap is a bound; bad input is
     refused with an `InputError`; scikit-learn's tools work.
 

@@ -218,7 +218,7 @@ def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
     if case.kernel.needs_features:
         return
     everyone = np.arange(len(case.batch))
-    a, b, c = (_Part.fitted(case, own if len(own) else everyone[:1]) for own in (everyone[k::3] for k in range(3)))
+    a, b, c = (_Fitted.fitted(case, own if len(own) else everyone[:1]) for own in (everyone[k::3] for k in range(3)))
     try:
         two, three = a + b, {"(a, b), c": (a + b) + c, "a, (b, c)": a + (b + c), "(c, a), b": (c + a) + b}
     except DependentFeaturesError:
@@ -227,35 +227,35 @@ def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
         if not is_ours(case.kernel):  # a kernel of others need not merge
             return
         raise AssertionError(f"features of parts cannot be merged: {error}") from None
-    nothing = _Part(a.features.restrict(a.features.ids_for_norms(np.empty(0, np.int64))), [])
+    nothing = _Fitted(a.features.restrict(a.features.ids_for_norms(np.empty(0, np.int64))), [])
     _assert_merged(nothing + a, a, "nothing, a")
     _assert_merged(a + nothing, a, "a, nothing")
-    _assert_merged(two, _Part.fitted(case, everyone[everyone % 3 < 2]), "a, b")
-    whole = _Part.fitted(case, everyone)
+    _assert_merged(two, _Fitted.fitted(case, everyone[everyone % 3 < 2]), "a, b")
+    whole = _Fitted.fitted(case, everyone)
     for how, merged in three.items():
         _assert_merged(merged, whole, how)
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A map, and the parts of the data that it has the features of: each with the map fitted on it and its ids in this one."""
+class _Fitted:
+    """A map, and the parts of the data whose features it has: for each, the map fitted on it and its ids in the merged map."""
 
     features: FeatureMap
     parts: list[tuple[Batch, FeatureMap, np.ndarray]]
 
     @classmethod
-    def fitted(cls, case: _Case, ids: np.ndarray) -> "_Part":
+    def fitted(cls, case: _Case, ids: np.ndarray) -> "_Fitted":
         batch = take(case.batch, ids)
         features, _ = case.kernel.fit_features(batch)
         return cls(features, [(batch, features, np.arange(features.n_features))])
 
-    def __add__(self, other: "_Part") -> "_Part":
+    def __add__(self, other: "_Fitted") -> "_Fitted":
         both, mine, theirs = having(self.features, MergingMap).merge(other.features)
         each = ((self, mine), (other, theirs))
-        return _Part(both, [(batch, own, new[ids]) for side, new in each for batch, own, ids in side.parts])
+        return _Fitted(both, [(batch, own, new[ids]) for side, new in each for batch, own, ids in side.parts])
 
 
-def _assert_merged(merged: _Part, whole: _Part, how: str) -> None:
+def _assert_merged(merged: _Fitted, whole: _Fitted, how: str) -> None:
     """The map has the features of the whole batch, and the features of each part under its ids."""
     features, what, batch = merged.features, f"merged ({how})", whole.parts[0][0]
     found, expected = _names(features), _names(whole.features)

@@ -72,7 +72,7 @@ def run(
 
 
 def _tagged(model: Tagger, paths: Sequence[str], encoding: str) -> Iterator[tuple[bytes, Sentences]]:
-    """Text to write, and the tags of its sentences. Sentences of different files stay apart."""
+    """Yields text to write and the tags of its sentences. No sentence spans two files."""
     for i, path in enumerate(paths):
         ending, found = b"", False
         for X, block in sentences.blocks_for(model, path, encoding):

@@ -12,13 +12,13 @@ import numpy as np
 from treille import _core
 
 from .errors import InputError
-from .parts import PackedExamples, joined_offsets, over_one_alphabet, running_sum, selection
+from .packed import PackedExamples, joined_offsets, over_one_alphabet, running_sum, selection
 
 Nodes = tuple[Sequence[str], Sequence[int]]  # of one tree: the label of each, and its parent, -1 for the root
 
 
 @dataclass(frozen=True, repr=False)
-class TreeParts(PackedExamples):
+class PackedTrees(PackedExamples):
     """Trees in flat arrays, as a file holds them; `treille.Trees` is made of them."""
 
     title: ClassVar[str] = "trees"
@@ -30,28 +30,28 @@ class TreeParts(PackedExamples):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def take(self, rows: Sequence[int]) -> TreeParts:
+    def take(self, rows: Sequence[int]) -> PackedTrees:
         nodes, offsets = selection(self.offsets, rows)
-        return TreeParts(self.labels[nodes], self.parents[nodes], offsets, self.alphabet)
+        return PackedTrees(self.labels[nodes], self.parents[nodes], offsets, self.alphabet)
 
     @classmethod
-    def join(cls, each: Sequence[TreeParts]) -> TreeParts:
+    def join(cls, each: Sequence[PackedTrees]) -> PackedTrees:
         labels, alphabet = over_one_alphabet([(part.labels, part.alphabet) for part in each])
         offsets = joined_offsets(part.offsets for part in each)
         return cls(labels, np.concatenate([part.parents for part in each]), offsets, alphabet)
 
-    def renamed(self, codes: np.ndarray, names: Sequence[str]) -> TreeParts:
+    def renamed(self, codes: np.ndarray, names: Sequence[str]) -> PackedTrees:
         """The same trees with the labels ``names[codes]``, in which a name may occur twice or be used by no node."""
         used, places = np.unique(codes, return_inverse=True)
         labels, alphabet = over_one_alphabet([(places, [names[code] for code in used.tolist()])])
-        return TreeParts(labels, self.parents, self.offsets, alphabet)
+        return PackedTrees(labels, self.parents, self.offsets, alphabet)
 
     @property
     def volume(self) -> int:
         return 8 * len(self.labels)
 
 
-def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format) -> TreeParts:
+def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format) -> PackedTrees:
     """Trees of nodes in any order, as flat arrays in preorder; `place(i)` names tree i in messages.
 
     >>> parts = pack([(["NP", "S", "VP"], [1, -1, 1])])
@@ -81,4 +81,4 @@ def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format)
         raise InputError(f"{place(tree)}{f', node {node}' if len(items[tree][0]) else ''}: {message}")
     if len(order):
         coded, above = coded[order], in_order
-    return TreeParts(coded, above, offsets, alphabet)
+    return PackedTrees(coded, above, offsets, alphabet)

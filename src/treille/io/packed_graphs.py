@@ -11,7 +11,7 @@ import numpy as np
 from treille import _core
 
 from .errors import InputError
-from .parts import PackedExamples, are_offsets, joined_offsets, over_one_alphabet, running_sum, selection
+from .packed import PackedExamples, are_offsets, joined_offsets, over_one_alphabet, running_sum, selection
 
 NO_CODES, NO_WEIGHTS = np.empty(0, np.int32), np.empty(0)
 LIMIT = 2**31  # of the nodes of one graph
@@ -34,7 +34,7 @@ class PlainGraph(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class GraphParts(PackedExamples):
+class PackedGraphs(PackedExamples):
     """Graphs in flat arrays, as a file holds them; `treille.Graphs`, which describes the arrays, is made of them."""
 
     title: ClassVar[str] = "graphs"
@@ -52,20 +52,20 @@ class GraphParts(PackedExamples):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def take(self, rows: Any) -> "GraphParts":
+    def take(self, rows: Any) -> "PackedGraphs":
         nodes, offsets = selection(self.offsets, rows)
         arcs, ends = selection(self.arcs, nodes)
         edge_labels = self.edge_labels[arcs] if len(self.edge_labels) else self.edge_labels
         weights = self.weights[arcs] if len(self.weights) else self.weights
         parts = (self.labels[nodes], offsets, ends, self.targets[arcs], edge_labels, weights, self.attributes[nodes])
-        return GraphParts(*parts, self.alphabet, self.edge_alphabet, self.directed)
+        return PackedGraphs(*parts, self.alphabet, self.edge_alphabet, self.directed)
 
     @classmethod
-    def join(cls, each: Sequence["GraphParts"]) -> "GraphParts":
+    def join(cls, each: Sequence["PackedGraphs"]) -> "PackedGraphs":
         """The graphs of several files that have the same `traits`, over one alphabet.
 
         >>> one, two = (pack([PlainGraph([label, "b"], [(0, 1)])]) for label in "ca")
-        >>> GraphParts.join([one, two]).alphabet
+        >>> PackedGraphs.join([one, two]).alphabet
         ['a', 'b', 'c']
         """
         labels, alphabet = over_one_alphabet([(part.labels, part.alphabet) for part in each], in_order)
@@ -99,7 +99,7 @@ class GraphParts(PackedExamples):
         return (nodes if len(self.labels) else {}) | (edges if len(self.targets) else {})
 
 
-def pack(graphs: Iterable[PlainGraph], place: Callable[[int], str] = "item {}".format) -> GraphParts:
+def pack(graphs: Iterable[PlainGraph], place: Callable[[int], str] = "item {}".format) -> PackedGraphs:
     """Graphs as flat arrays; `place(i)` names graph i in messages.
 
     Edges may be listed twice, in undirected graphs in either direction: they count once. If one graph is directed, all
@@ -137,7 +137,7 @@ def pack(graphs: Iterable[PlainGraph], place: Callable[[int], str] = "item {}".f
         raise InputError(f"{place(g)}, edge {first}: {_explained(items[g], first, second)}")
     codes = labels if alphabet else np.zeros(offsets[-1], np.int32)
     shared = (attributes, alphabet, edge_alphabet, bool(directed.any()))
-    return GraphParts(codes, offsets, arcs, targets, arc_labels, arc_weights, *shared)
+    return PackedGraphs(codes, offsets, arcs, targets, arc_labels, arc_weights, *shared)
 
 
 def _n_nodes(graph: PlainGraph, i: int, place: Callable[[int], str]) -> int:
@@ -307,14 +307,14 @@ def _explained(graph: PlainGraph, edge: int, other: int) -> str:
     return f"joins {u} and {v} like edge {other}, with another label or weight: a graph has one edge between two nodes"
 
 
-def check_parts(parts: GraphParts) -> None:
+def check_parts(parts: PackedGraphs) -> None:
     """Raises an `InputError` unless the arrays describe graphs as documented in `treille.Graphs`. O(arcs log arcs)."""
     fault = _fault(parts) or _fault_of_codes(parts) or _fault_of_arcs(parts)
     if fault:
         raise InputError(fault)
 
 
-def _fault(parts: GraphParts) -> str:
+def _fault(parts: PackedGraphs) -> str:
     n_nodes, n_arcs = len(parts.labels), len(parts.targets)
     flat = (parts.labels, parts.offsets, parts.arcs, parts.targets, parts.edge_labels, parts.weights)
     if any(array.ndim != 1 for array in flat) or parts.attributes.ndim != 2 or len(parts.attributes) != n_nodes:
@@ -330,7 +330,7 @@ def _fault(parts: GraphParts) -> str:
     return ""
 
 
-def _fault_of_codes(parts: GraphParts) -> str:
+def _fault_of_codes(parts: PackedGraphs) -> str:
     n_nodes, n_arcs = len(parts.labels), len(parts.targets)
     sides = (
         ("labels", parts.labels, parts.alphabet or [""], n_nodes),  # all 0 where there are none
@@ -342,7 +342,7 @@ def _fault_of_codes(parts: GraphParts) -> str:
     return ""
 
 
-def _fault_of_arcs(parts: GraphParts) -> str:
+def _fault_of_arcs(parts: PackedGraphs) -> str:
     sizes, degrees, targets = np.diff(parts.offsets), np.diff(parts.arcs), parts.targets
     sources = np.repeat(np.arange(len(parts.labels)), degrees)
     graphs = np.repeat(np.arange(len(sizes)), sizes)[sources]

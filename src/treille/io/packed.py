@@ -90,12 +90,12 @@ class PackedExamples(ABC):
         return {}
 
 
-class ColumnParts(PackedExamples):
+class PackedColumns(PackedExamples):
     """Named columns of the same length, each a list of values or packed examples, for `treille.kernels.Columns`.
 
-    >>> parts = ColumnParts({"title": ["abba", "cab"], "year": [1987, 1991]})
+    >>> parts = PackedColumns({"title": ["abba", "cab"], "year": [1987, 1991]})
     >>> parts, len(parts), parts["year"]
-    (ColumnParts(2 examples, title, year), 2, [1987, 1991])
+    (PackedColumns(2 examples, title, year), 2, [1987, 1991])
     """
 
     title = "several columns"
@@ -110,13 +110,13 @@ class ColumnParts(PackedExamples):
         return self.columns[name]
 
     def __repr__(self) -> str:
-        return f"ColumnParts({len(self):,} examples, {', '.join(self.columns)})"
+        return f"PackedColumns({len(self):,} examples, {', '.join(self.columns)})"
 
-    def take(self, rows: Sequence[int]) -> ColumnParts:
-        return ColumnParts({name: selected(column, rows) for name, column in self.columns.items()})
+    def take(self, rows: Sequence[int]) -> PackedColumns:
+        return PackedColumns({name: selected(column, rows) for name, column in self.columns.items()})
 
     @classmethod
-    def join(cls, each: Sequence[ColumnParts]) -> ColumnParts:
+    def join(cls, each: Sequence[PackedColumns]) -> PackedColumns:
         return cls({name: joined([part[name] for part in each]) for name in each[0].columns})
 
     @property
