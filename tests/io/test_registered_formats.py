@@ -139,7 +139,7 @@ def test_a_kernel_of_another_kind_names_the_kernels_of_its_kind(path):
     told = r"the default kernel for time series is moments\(\); Moments reads time series"
     with pytest.raises(treille.InputError, match="found time series, expected strings: " + told):
         treille.SVC("ngram(2)").fit(read(path).X, read(path).labels)
-    graphs = treille.data.Graphs([treille.data.Graph(2, [(0, 1)])]).as_parts()
+    graphs = treille.data.Graphs([treille.data.Graph(2, [(0, 1)])]).as_packed()
     with pytest.raises(
         treille.InputError, match="found graphs, expected time series: the default kernel for graphs is"
     ):

@@ -20,8 +20,8 @@ from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
+from treille.io.packed import PackedExamples
 from treille.io.parameters import effective_n_jobs
-from treille.io.parts import PackedExamples
 from treille.kernels.reading import Reads, refuse_other_kinds
 from treille.registry import registered_name, require
 
