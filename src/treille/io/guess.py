@@ -19,14 +19,8 @@ def families() -> tuple[Format, ...]:
 
 def is_of_users(name: str) -> bool:
     """Whether a file has a suffix of a format of users, which treille may use, too."""
-    return named_format(name, find_registered()) is not None
-
-
-def named_format(name: str, among: Iterable[Format]) -> str | None:
-    """The format whose suffix a file has."""
-    stem = COMPRESSED.sub("", os.path.basename(name).lower())
-    suffixes = ((format, ends) for family in among for format, ends in family.SUFFIXES.items())
-    return next((format for format, ends in suffixes if stem.endswith(ends)), None)
+    ends = tuple(end for family in find_registered() for ends in family.SUFFIXES.values() for end in ends)
+    return COMPRESSED.sub("", name.lower()).endswith(ends)
 
 
 def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
@@ -37,7 +31,9 @@ def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
     >>> guess("mail.csv.gz", "text,label"), guess("-", "text\\tlabel"), guess("mail.txt", "Well, then")
     (('csv', 'name'), ('tsv', 'content'), ('lines', 'content'))
     """
-    named = named_format(name, families())
+    stem = COMPRESSED.sub("", os.path.basename(name).lower())
+    suffixes = ((format, ends) for family in families() for format, ends in family.SUFFIXES.items())
+    named = next((format for format, ends in suffixes if stem.endswith(ends)), None)
     holds_others = {"tsv": trees, "jsonl": graphs}.get(named or "")
     if named is not None and not (holds_others and holds_others.guess_content(line, text)):
         return named, "name"

@@ -175,10 +175,9 @@ class ReadingPlan:
             if skip and not all(block.labels or ()):
                 n, block = len(block), block.take([i for i, label in enumerate(block.labels or ()) if label])
                 block = replace(block, note=f"{block.note}; {n - len(block):,} without a label left out")
-                if len(block) == 0:
-                    continue
-            kept = True
-            yield block
+            if len(block) or not skip:
+                kept = True
+                yield block
         if elsewhere:
             elsewhere.end()
         if not kept:

@@ -196,10 +196,11 @@ def has_feasible_dual_variables(case: _Case) -> None:
     assert not alpha[:, C == 0].any(), "an example with C = 0 has a dual variable other than 0"
     if case.problem.classes is not None:
         assert alpha.min() >= 0, f"a dual variable is {alpha.min()!r}, below 0"
-    for k, own in enumerate(alpha if isinstance(case.problem.loss, DualLoss) else ()):
-        beta, y = case.problem.signs(k) * own, case.problem.y(k)
-        nearest = case.problem.loss.feasible(y, beta, C)
-        assert np.allclose(beta, nearest, rtol=1e-12, atol=0), f"a dual variable of problem {k} is beyond its bounds"
+    if isinstance(loss := case.problem.loss, DualLoss):
+        for k, own in enumerate(alpha):
+            beta = case.problem.signs(k) * own
+            nearest = loss.feasible(case.problem.y(k), beta, C)
+            assert np.allclose(beta, nearest, rtol=1e-12, atol=0), f"a dual variable of problem {k} is beyond its bounds"
 
 
 def returns_the_same_bits_for_the_same_seed(case: _Case) -> None:
