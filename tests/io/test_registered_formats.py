@@ -101,11 +101,20 @@ def path(tmp_path):
 
 def test_its_files_are_recognised_joined_and_read_in_chunks(path, tmp_path):
     (tmp_path / "b.txt").write_text(path.read_text())
+    assert read([path, tmp_path / "b.txt"]).note.endswith(": 40 examples in 2 files, labels as in the files")
     assert read(path).format == read(tmp_path / "b.txt").format == read(path, format="series").format == "series"
     assert len(read([path, path.rename(tmp_path / "c.series"), tmp_path / "b.txt"][1:]).X) == 40
     chunks = list(read_chunks(tmp_path / "c.series", examples=6))
     assert [len(chunk) for chunk in chunks] == [6, 6, 6, 2]
     assert all(isinstance(chunk.X, Series) for chunk in chunks)
+
+
+@pytest.mark.parametrize("suffix", [".lat", ".plf", ".feather", ".fst", ".csv"])
+def test_a_format_of_a_user_may_have_a_suffix_that_treille_uses(suffix, path, tmp_path, monkeypatch):
+    monkeypatch.setattr(SeriesFile, "SUFFIXES", {"series": (suffix,)})
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    assert read(path.rename(folder / f"a{suffix}")).format == read(folder).format == "series"
 
 
 def test_files_of_several_kinds_are_refused(path, tmp_path):
@@ -124,6 +133,17 @@ def test_the_command_line_trains_and_evaluates_and_the_server_answers(path, monk
     served = Served(treille.load("m.treille"), "m")
     assert served.description()["data"] == "series"
     assert served.answers([[2.0, 2.5, 1.5], [0.0, -0.5]])["labels"] == ["up", "down"]
+
+
+def test_a_kernel_of_another_kind_names_the_kernels_of_its_kind(path):
+    told = r"the default kernel for time series is moments\(\); Moments reads time series"
+    with pytest.raises(treille.InputError, match="found time series, expected strings: " + told):
+        treille.SVC("ngram(2)").fit(read(path).X, read(path).labels)
+    graphs = treille.data.Graphs([treille.data.Graph(2, [(0, 1)])]).as_packed()
+    with pytest.raises(
+        treille.InputError, match="found graphs, expected time series: the default kernel for graphs is"
+    ):
+        Moments().batch(graphs)
 
 
 def test_a_kind_of_a_user_is_asked_before_those_of_treille():

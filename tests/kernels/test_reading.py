@@ -6,6 +6,7 @@ import pytest
 import treille
 from treille import Lattices, Strings, Trees, Vectors
 from treille.data import Graphs, Table
+from treille.io import read
 from treille.io.model import read_model, write_model
 from treille.kernels import (
     AllSubstrings,
@@ -17,11 +18,18 @@ from treille.kernels import (
     Reads,
     Subpath,
     SubsetTree,
+    VertexHistogram,
     WeisfeilerLehman,
 )
 
 TEXTS, LABELS = ["a red wine", "dark red", "a white wine", "white and green"], ["red", "red", "white", "white"]
 WORDS = NGram(1, unit="word")
+FILES = [
+    ("a.svm", "1 1:0.5 2:1\n", "rows of numbers"),
+    ("a.trees", "(S (NP he) (VP sat))\n", "trees"),
+    ("a.jsonl", '{"nodes": 3, "edges": [[0, 1], [1, 2]]}\n', "graphs"),
+    ("a.plf", "((('vine', 0.5, 1),),)\n", "lattices"),
+]
 
 
 @pytest.mark.parametrize(
@@ -91,3 +99,14 @@ def test_a_list_of_texts_and_the_batch_of_it_get_the_same_kernel_and_the_same_mo
     one, other = (treille.SVC().fit(X, LABELS) for X in (TEXTS, Strings(TEXTS)))
     assert repr(one.plan_.kernel) == repr(other.plan_.kernel)
     assert np.array_equal(one.decision_function(TEXTS), other.decision_function(Strings(TEXTS)))
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Subpath(), VertexHistogram()])
+@pytest.mark.parametrize(("name", "text", "title"), FILES)
+def test_what_a_file_of_another_kind_holds_is_said_with_the_kernels_for_it(kernel, name, text, title, tmp_path):
+    (tmp_path / name).write_text(text)
+    X = read(tmp_path / name).X
+    if kernel.reads.kinds[0].title != title:
+        expected = f"found {title}, expected {kernel.reads.kinds[0].title}: the default kernel for {title} is"
+        with pytest.raises(treille.InputError, match=expected):
+            kernel.batch(X)

@@ -52,7 +52,7 @@ ModelFile = Annotated[Path, argument("MODEL", "A model that 'treille train' save
 TEXT = option("FIELD", "Field of the text; title+body joins two.", default="recognised by its name")
 LABEL_HELP = "Field of the label; topics=acq sets acq against the rest, title~REGEX those that match."
 LABEL = option("FIELD", LABEL_HELP, default="recognised by its name")
-FORMAT = option("NAME", f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.", default="recognised by name or content")
+FORMAT = option("NAME", f"{', '.join(FORMATS)}, or one that a package adds.", default="recognised by name or content")
 NUMBERS = option("KIND", "Numbers in lattices: cost, logprob or prob.", default="as the file has them")
 ALPHABET = option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
 LABELS = option("PATH", "File of labels: an id and its label on each line, or one label per line.", default=False)

@@ -127,8 +127,7 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
         if isinstance(X, PackedColumns):
             items = [{name: column[i] for name, column in X.columns.items()} for i in range(len(found))]
         else:
-            kind: Any = kind_of(found.X)
-            items = list(found.X if isinstance(found.X, Sequence) else kind(found.X))
+            items = list(found.X if isinstance(found.X, Sequence) else kind_of(found.X).of(found.X))
     write = reader_of(estimator).write
     return [Sample(_name(i, *each), write(each[1])) for i, each in enumerate(zip(titles, items, strict=True), 1)]
 

@@ -17,6 +17,12 @@ def families() -> tuple[Format, ...]:
     return (*find_registered(), *BUILT_IN)
 
 
+def is_of_users(name: str) -> bool:
+    """Whether a file has a suffix of a format of users, which treille may use, too."""
+    ends = tuple(end for family in find_registered() for ends in family.SUFFIXES.values() for end in ends)
+    return COMPRESSED.sub("", name.lower()).endswith(ends)
+
+
 def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
     """The format of a file, and how it was recognised: by its `name` or its `content`.
 

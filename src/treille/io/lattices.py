@@ -15,7 +15,7 @@ from .blocks import Limits, runs, split_head, whole_lines
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, block_ids, counted, note, unique
 from .fields import TEXTS, Fields, labels_of
-from .guess import guess
+from .guess import guess, is_of_users
 from .machine import MachineList, MachineParts
 from .open import COMPRESSED, Bytes, as_text
 from .symbols import format_symbols, over_one_table, with_words_used
@@ -75,7 +75,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
 
 def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tuple[str, str, list[Member]]:
     """The requested format or the format of the first file of lattices, how it was recognised, and the files that have it."""
-    guesses = [guess_lattices(file.name, file.head, text) for file in files]
+    guesses = [None if is_of_users(file.name) else guess_lattices(file.name, file.head, text) for file in files]
     first = next((guessed for guessed in guesses if guessed and format in (None, guessed[0])), None)
     if first is None:
         return format or "", "", list(files) if format else []

@@ -206,7 +206,7 @@ class _Joining:
         title = f"{len(X):,} examples in {len(parts):,} file{'s' * (len(parts) > 1)}"
         said = first.note.removeprefix(f"{first.source}: ").split(", ")[1:]
         kept = ", ".join(words for words in said if "label" not in words)
-        note = f"{source}: {title}, each as: {kept}, {how}"
+        note = ", ".join([f"{source}: {title}", *([f"each as: {kept}"] if kept else []), how])
         lines = [line for part in parts for line in part.lines] if all(part.lines for part in parts) else ()
         sources = [part.source for part in parts for _ in range(len(part))] if len(parts) > 1 else first.sources
         format = "/".join(sorted({part.format for part in parts}))

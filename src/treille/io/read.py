@@ -11,7 +11,7 @@ from .archive import Member, archive_members, is_many
 from .blocks import Limits, split_head
 from .errors import InputError
 from .examples import Examples, Request
-from .guess import BUILT_IN, families, guess
+from .guess import BUILT_IN, families, guess, is_of_users
 from .label_files import Labels, LabelsElsewhere
 from .multi_file import InputFile, document_blocks, joined_blocks, name_of
 from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name
@@ -171,10 +171,12 @@ class ReadingPlan:
             if self.root_label:
                 block = _with_root_labels(block, self.labelled is not False and self.labels is None)
             block = elsewhere.of(block) if elsewhere else block
-            rows = [i for i, label in enumerate(block.labels or ()) if label] if skip and block.labels else None
-            if rows != []:
+            if skip and not all(block.labels or ()):
+                n, block = len(block), block.take([i for i, label in enumerate(block.labels or ()) if label])
+                block = replace(block, note=f"{block.note}; {n - len(block):,} without a label left out")
+            if len(block) or not skip:
                 kept = True
-                yield block if rows is None else _without_unlabelled(block, rows)
+                yield block
         if elsewhere:
             elsewhere.end()
         if not kept:
@@ -189,14 +191,6 @@ def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
         return replace(examples, X=without)
     note = f"{examples.note.removesuffix('no labels').rstrip(', ')}, label = that of the root"
     return replace(examples, X=without, labels=labels, note=note)
-
-
-def _without_unlabelled(examples: Examples, rows: list[int]) -> Examples:
-    """The examples at these rows, which are all that have a label."""
-    if len(rows) == len(examples):
-        return examples
-    note = f"{examples.note}; {len(examples) - len(rows):,} without a label left out"
-    return replace(examples.take(rows), note=note)
 
 
 def _input_file(path: Path, request: Request) -> InputFile:
@@ -229,7 +223,7 @@ def _recognised(stream: Text, request: Request) -> tuple[Request, Iterator[str]]
     source, text, format = request.source, request.text, request.format
     head = stream.buffer.peek()
     by_bytes = columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
-    guessed = (format, "") if format else by_bytes
+    guessed = (format, "") if format else None if is_of_users(source) else by_bytes
     if guessed is not None and guessed[0] in (*columnar.TITLES, *lattices.TITLES):
         return replace(request, format=guessed[0], guessed_from=guessed[1]), iter(())
     first, lines = split_head(stream)

@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from treille.automata import Fst
-from treille.data import Batch
 from treille.data.base import available_memory, readable_size
 from treille.features import FeatureMap, FeatureRows, MatrixRows
 from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
+from treille.io.packed import PackedExamples
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.reading import Reads, refuse_other_kinds
 from treille.registry import registered_name, require
@@ -92,7 +92,7 @@ class Kernel(BaseEstimator, ABC):
     def batch(self, X: Any, n_jobs: int | None = None) -> Any:
         """`X` as a batch that this kernel reads. Raises an `InputError` for bad input."""
         kinds = self.reads.kinds
-        if isinstance(X, Batch) and not isinstance(X, kinds):
+        if isinstance(X, PackedExamples) and not isinstance(X, kinds):
             refuse_other_kinds(X, kinds[0])
         return X if isinstance(X, kinds) else kinds[0].of(X, n_jobs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -73,7 +74,7 @@ def refuse_other_kinds(data: Any, kind: type[Batch]) -> None:
     if other is not None:
         declared = ((name, cls.reads) for name, cls in known("kernels").items())  # a property if parameters matter
         readers = [name for name, reads in declared if isinstance(reads, Reads) and other in reads.kinds]
-        others = f"; {', '.join(readers)} read {other.title}" if readers else ""
-        default = other.default_kernels(data)[0][0] if other.packed else ""
-        hint = f": the default kernel for {other.title} is {default}{others}" if default else ""
-        raise InputError(f"found {other.title}, expected {kind.title}{hint}")
+        told = [f"{', '.join(readers)} read{'s' * (len(readers) == 1)} {other.title}"] * bool(readers)
+        with suppress(InputError):  # there may be no default kernel
+            told.insert(0, f"the default kernel for {other.title} is {other.default_kernels(data)[0][0]}")
+        raise InputError(f"found {other.title}, expected {kind.title}{': ' * bool(told)}{'; '.join(told)}")
