@@ -16,7 +16,14 @@ namespace treille {
 template <class T>
 class Interner {
   auto equal_to(std::span<const T> sequence) const {
-    return [this, sequence](std::uint32_t id) { return std::ranges::equal((*this)[id], sequence); };
+    return [this, sequence](std::uint32_t id) {
+      const std::span<const T> known = (*this)[id];
+      if (known.size() != sequence.size()) return false;
+      // Sequences are short, mostly: a loop is faster than the call of memcmp that std::ranges::equal makes.
+      for (std::size_t k = 0; k < sequence.size(); ++k)
+        if (known[k] != sequence[k]) return false;
+      return true;
+    };
   }
 
  public:
@@ -54,9 +61,14 @@ class Interner {
     const auto* bytes = reinterpret_cast<const unsigned char*>(sequence.data());
     std::size_t left = sequence.size_bytes();
     std::uint64_t h = left * 0x9E3779B97F4A7C15u;
-    for (; left > 0; left -= std::min<std::size_t>(left, 8), bytes += 8) {
+    for (; left >= 8; left -= 8, bytes += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, bytes, 8);
+      h = std::rotl((h ^ word) * 0xBF58476D1CE4E5B9u, 29);
+    }
+    if (left > 0) {
       std::uint64_t word = 0;
-      std::memcpy(&word, bytes, std::min<std::size_t>(left, 8));
+      std::memcpy(&word, bytes, sizeof(T) == 4 ? 4 : left);  // a constant is no call
       h = std::rotl((h ^ word) * 0xBF58476D1CE4E5B9u, 29);
     }
     return tag_of((h ^ h >> 32) * 0x94D049BB133111EBu);

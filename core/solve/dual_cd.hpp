@@ -161,17 +161,18 @@ class DualCD {
     const std::size_t m =
         std::min(awake_.size(), static_cast<std::size_t>(options_.max_epochs * static_cast<std::int64_t>(all_.size()) - visits_));
     for (std::size_t k = 0; k < m; ++k) std::swap(awake_[k], awake_[k + random_.below(awake_.size() - k)]);
+    const Loss loss = *loss_;  // a copy of its own, which no step can change
     Sweep sweep;
     sweep.complete = m == all_.size();
-    const double scale = loss_->scale(), B = options_.bias, skipped = rules_.small_gradient_skip * mean_gradient_;
+    const double scale = loss.scale(), B = options_.bias, skipped = rules_.small_gradient_skip * mean_gradient_;
     double highest = 0, lowest = 0, gradients = 0, violators = 0;
     read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
       Example& e = examples_[i];
       const double a = e.alpha, f = output + B * b_;
       e.output = static_cast<float>(output);
-      sweep.gap += loss_->term(e.target, a, f);
-      loss_->add_to(sweep.margins, e.target, a, f);
-      const auto [projected, hold] = loss_->gradient(e.target, a, f);
+      sweep.gap += loss.term(e.target, a, f);
+      loss.add_to(sweep.margins, e.target, a, f);
+      const auto [projected, hold] = loss.gradient(e.target, a, f);
       const double strength = std::abs(projected);
       e.rest = projected == 0 && rules_.rest ? ShrinkingSchedule::longer(e.rest, hold / scale) : 0;
       schedule_.visit_after(e.rest + (projected != 0 && strength < skipped), static_cast<ExampleIndex>(i));
@@ -182,7 +183,7 @@ class DualCD {
       lowest = std::min(lowest, projected);
       if (strength < skipped || strength < 1e-12 * scale) return;
       if (e.sq_norm < 0) e.sq_norm = rows_.sq_norm(i);
-      const double step = move(i, loss_->step(e.target, a, f, e.sq_norm + B * B + loss_->diagonal(e.target)));
+      const double step = move(i, loss.step(e.target, a, f, e.sq_norm + B * B + loss.diagonal(e.target)));
       sq_norm_ += step * (2 * output + step * e.sq_norm);
     });
     sweep.spread = highest - lowest;

@@ -141,14 +141,14 @@ class QuadraticLoss {
   // The dual has a kink at 0: there, any slope within epsilon holds.
   DualGradient gradient(const Target& t, double a, double f) const {
     const double g = diagonal(t) * a - residual(t, f);
-    const double up = a >= 0 ? g + epsilon() : g - epsilon(), down = a > 0 ? g + epsilon() : g - epsilon();
+    const double up = a >= 0 ? right(g) : left(g), down = a > 0 ? right(g) : left(g);
     const bool rises = a<most(t), falls = a> least(t);
     if (rises && up < 0) return {up, 0.0};
     if (falls && down > 0) return {down, 0.0};
     return {0.0, std::min(rises ? up : kInfinity, falls ? -down : kInfinity)};
   }
   double step(const Target& t, double a, double f, double q) const {
-    const double g = diagonal(t) * a - residual(t, f), up = g + epsilon(), down = g - epsilon();
+    const double g = diagonal(t) * a - residual(t, f), up = right(g), down = left(g);
     if (up < q * a) return q > 0 ? feasible(t, a - up / q) : most(t);
     if (down > q * a) return q > 0 ? feasible(t, a - down / q) : least(t);
     return 0.0;
@@ -176,6 +176,9 @@ class QuadraticLoss {
   static constexpr bool kClasses = std::is_same_v<Targets, ClassTargets>;
 
   double epsilon() const { return kClasses ? 0.0 : shape_.epsilon; }
+  // Slopes of the dual on both sides of a_i = 0. For classes they are the same: g + 0.0 would be an addition.
+  double right(double g) const { return kClasses ? g : g + shape_.epsilon; }
+  double left(double g) const { return kClasses ? g : g - shape_.epsilon; }
   double residual(const Target& t, double f) const { return kClasses ? 1 - t.y() * f : t.y() - f; }
   // r_i without epsilon.
   double beyond(double r) const {
