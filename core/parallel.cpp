@@ -1,0 +1,70 @@
+#include "parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+
+namespace treille {
+
+void run_parts(int parts, const std::function<void(int)>& work) {
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(parts));
+  auto guarded = [&](int part) {
+    try {
+      work(part);
+    } catch (...) {
+      errors[static_cast<std::size_t>(part)] = std::current_exception();
+    }
+  };
+  std::mutex mutex;
+  std::condition_variable ended;
+  int running = parts - 1;
+  std::vector<std::thread> threads;
+  for (int part = 1; part < parts; ++part)
+    threads.emplace_back([&, part, stoppable = interruptible] {
+      interruptible = stoppable;
+      guarded(part);
+      const std::lock_guard lock(mutex);
+      if (--running == 0) ended.notify_one();
+    });
+  guarded(0);
+  for (std::unique_lock lock(mutex); running > 0;)  // this thread may have to confirm an interrupt
+    if (ended.wait_for(lock, std::chrono::milliseconds(50)) == std::cv_status::timeout && !errors[0]) try {
+        poll();
+      } catch (...) {
+        errors[0] = std::current_exception();
+      }
+  for (auto& thread : threads) thread.join();
+  for (auto& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+void run_in_turns(std::size_t n, int threads, const std::function<void(std::size_t)>& work) {
+  constexpr std::size_t few = 8;
+  std::atomic<std::size_t> next{0};
+  expect(n);
+  run_parts(threads, [&](int) {
+    for (std::size_t first; (first = next.fetch_add(few)) < n;)
+      for (std::size_t i = first; i < std::min(n, first + few); ++i) {
+        tick();
+        work(i);
+      }
+  });
+}
+
+std::vector<std::size_t> balanced_cuts(std::span<const std::int64_t> cumulative, int parts) {
+  std::vector<std::size_t> cuts(static_cast<std::size_t>(parts) + 1);
+  const std::int64_t first = cumulative.front(), total = cumulative.back() - first;
+  for (int p = 1; p < parts; ++p) {
+    const std::int64_t target = first + total / parts * p;
+    cuts[p] = static_cast<std::size_t>(std::lower_bound(cumulative.begin(), cumulative.end(), target) - cumulative.begin());
+  }
+  cuts[parts] = cumulative.size() - 1;
+  return cuts;
+}
+
+}  // namespace treille
