@@ -8,7 +8,6 @@
 #include <mutex>
 #include <thread>
 
-
 namespace treille {
 
 void run_parts(int parts, const std::function<void(int)>& work) {
