@@ -18,9 +18,10 @@ Joachims: Training linear SVMs in linear time. KDD 2006. Franc, Sonnenburg: Opti
 minimization. JMLR 2009. Ma et al.: Adding vs. averaging in distributed primal-dual optimization. ICML 2015, for the local problems.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from operator import attrgetter, itemgetter
+from itertools import islice, pairwise
+from operator import attrgetter, getitem, itemgetter
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,8 @@ from treille.solvers.bundle_worker import (
     Request,
     add_answers,
     begin,
+    divide,
     dual_variables,
-    own_features,
     start_planes,
     take_part,
     unite,
@@ -93,8 +94,7 @@ class Rounds:
         saved = None if space.folder is None else space.folder.load("cluster")
         start = run.start if saved is None else saved[1]["alpha"]
         examples, groups = worker_examples(space)
-        self.ids = self.cluster.submit_all(attrgetter("ids"), examples)
-        self._unite()
+        self._unite(self.cluster.submit_all(attrgetter("ids"), examples))
         at = space.rows.offsets
         starts = [] if start is None else [self.cluster.keep(start[:, a:b]) for a, b in pairwise(at)]
         self.turns = [
@@ -108,32 +108,41 @@ class Rounds:
                 planes.add(answer)
                 planes.mix()
 
-    def _unite(self) -> None:
+    def _unite(self, ids: list[Any]) -> None:
         """Builds the tree in which answers are added up. The features of its nodes are found once; the root has all features."""
-        self.unions, ids = list[list[Any]](), self.ids
+        self.unions = list[list[tuple[Any, int]]]()  # by level: the futures of unions, and of how many groups each is
         sizes = self.cluster.gather(self.cluster.submit_all(len, ids))
         self.sent = sum(sizes) + len(sizes)  # numbers of a vector that goes to all groups
         while not self.unions or len(self.unions[-1]) > 1:
             groups = [ids[at : at + FAN] for at in range(0, len(ids), FAN)]
             n_features = self.space.n_features if len(groups) == 1 else None
-            self.unions.append([self.cluster.submit(unite, n_features, *group) for group in groups])
-            ids = self.cluster.submit_all(attrgetter("ids"), self.unions[-1])
+            unions = [self.cluster.submit(unite, n_features, *group) for group in groups]
+            self.unions.append(list(zip(unions, map(len, groups), strict=True)))
+            ids = self.cluster.submit_all(attrgetter("ids"), unions)
 
     def _sum(self, answers: list[Any]) -> list[Answer]:
-        """The sums of the answers of the groups."""
+        """The sums of the answers of the groups, from the leaves of the tree to its root."""
         for unions in self.unions:
-            groups = [answers[at : at + FAN] for at in range(0, len(answers), FAN)]
-            answers = [self.cluster.submit(add_answers, union, *own) for union, own in zip(unions, groups, strict=True)]
+            left = iter(answers)
+            answers = [self.cluster.submit(add_answers, union, *islice(left, n)) for union, n in unions]
         [found] = self.cluster.gather(answers)
+        return found
+
+    def _divided(self, requests: list[Request]) -> list[Any]:
+        """The requests for each group, from the root of the tree to its leaves: each with the weights of its features only."""
+        found = [self.cluster.keep(requests)]
+        for unions in reversed(self.unions):
+            divided = self.cluster.submit_all(divide, [union for union, _ in unions], found)
+            each = [(own, child) for own, (_, n) in zip(divided, unions, strict=True) for child in range(n)]
+            found = self.cluster.submit_all(getitem, *zip(*each, strict=True))
         return found
 
     def step(self, active: "list[Planes]") -> None:
         """One round for some problems."""
         self.count += 1
-        exact, n = self.run.tol < EXACT_TOL, len(self.turns)
-        message = self.cluster.keep([own.request(self.run.seed + 1000 * self.count, exact) for own in active])
-        requests = self.cluster.submit_all(own_features, [message] * n, self.ids)
-        self.turns = self.cluster.submit_all(take_part, self.turns, requests)
+        exact = self.run.tol < EXACT_TOL
+        requests = [own.request(self.run.seed + 1000 * self.count, exact) for own in active]
+        self.turns = self.cluster.submit_all(take_part, self.turns, self._divided(requests))
         answers = self._sum(self.cluster.submit_all(itemgetter(1), self.turns))
         self.bytes += self.sent * sum(4 + len(own.planes) * own.planes.itemsize for own in answers)
         for planes, answer in zip(active, answers, strict=True):
@@ -205,12 +214,7 @@ class Planes(Bundle):
         gap = self.primal - self.dual if self.primal < np.inf else abs(self.offsets).max()
         self.mix_planes(PRECISION * max(gap, 0.0))
         held = np.flatnonzero(self.mixture)
-        vectors, product = [self.vectors[t] for t in held], np.empty(BLOCK)
-        self.mixed = np.zeros_like(self.best)
-        for at in range(0, len(self.mixed), BLOCK):  # a block of numbers after another, so that sums stay in the cache
-            total = self.mixed[at : at + BLOCK]
-            for share, v in zip(self.mixture[held], vectors, strict=True):
-                total += np.multiply(v[at : at + BLOCK], share, out=product[: len(total)])
+        self.mixed = np.concatenate([self.mixture[held] @ block for block in _blocks([self.vectors[t] for t in held])])
         # At most 1/2 |sum_t a_t v_t|^2 of the exact v_t: those here may have been rounded.
         norm = float(_products([self.mixed], [self.mixed])[0, 0]) ** 0.5
         self.half_square = 0.5 * (norm + float(self.mixture @ self.errors)) ** 2
@@ -248,19 +252,17 @@ class Planes(Bundle):
         return at, into, (u, v)
 
 
-def _products(some: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:
-    """The products of some vectors with others, in float64, one block of numbers after another.
+def _blocks(vectors: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
+    """The vectors as rows of matrices in float64, some columns at a time.
 
-    Blocks are so short that the linear algebra library uses one thread: its threads would wait for those of workers.
+    Blocks stay in the cache, and are so small that the linear algebra library uses one thread: its threads would wait for those
+    of workers.
     """
-    products, n = np.zeros((len(some), len(others))), len(some[0])
-    rows, column = np.empty((len(some), BLOCK)), np.empty(BLOCK)
-    for at in range(0, n, BLOCK):
-        size = min(BLOCK, n - at)
-        for row, v in zip(rows, some, strict=True):
-            row[:size] = v[at : at + size]
-        for t, v in enumerate(others):
-            column[:size] = v[at : at + size]
-            for s, row in enumerate(rows):
-                products[s, t] += row[:size] @ column[:size]
-    return products
+    for at in range(0, len(vectors[0]), BLOCK):
+        yield np.array([v[at : at + BLOCK] for v in vectors], np.float64)
+
+
+def _products(some: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> np.ndarray:
+    """The products of some vectors with others, in float64."""
+    blocks = zip(_blocks(some), _blocks(others), strict=True)
+    return sum((left @ right.T for left, right in blocks), np.zeros((len(some), len(others))))
