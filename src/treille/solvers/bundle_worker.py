@@ -178,7 +178,7 @@ Turn = tuple[WorkerState, list[Answer]]  # a group after a round, and its answer
 
 @dataclass(frozen=True)
 class Union:
-    """The union of the features of several groups, and the places of each group's features, and of the intercept, in vectors of it."""
+    """The union of the features of several groups, and the places in its vectors of each group's features and of the intercept."""
 
     ids: np.ndarray
     places: list[np.ndarray]
