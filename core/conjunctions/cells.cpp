@@ -24,27 +24,13 @@ std::vector<std::size_t> root_cuts(const ItemRows& rows, int parts) {
 
 }  // namespace
 
-std::size_t ConjunctionCells::Table::find(std::uint64_t key) const {
-  std::size_t slot = home(key);
-  while (slots[slot] != kEmpty && slots[slot] >> 32 != (key & 0xffffffff)) slot = (slot + 1) & (slots.size() - 1);
-  return slot;
-}
-
 std::pair<std::uint32_t, bool> ConjunctionCells::Table::add(std::uint64_t key, std::uint32_t support) {
-  if (slots.size() < 2 * cells.size() + 2) place_all(2 * slots.size());
-  std::uint64_t& slot = slots[find(key)];
-  const bool is_new = slot == kEmpty;
-  if (is_new) {
-    slot = slot_of(key, cells.size());
+  const std::size_t known = cells.size();
+  const std::uint32_t cell = index.find_or_add(tag(key), same(key), [&] {
     cells.push_back({key, support, 0});
     members.resize(members.size() + static_cast<std::size_t>(degree), 0);
-  }
-  return {static_cast<std::uint32_t>(slot), is_new};
-}
-
-void ConjunctionCells::Table::place_all(std::size_t n_slots) {
-  slots.assign(n_slots, kEmpty);
-  for (std::size_t c = 0; c < cells.size(); ++c) slots[find(cells[c].key)] = slot_of(cells[c].key, c);
+  });
+  return {cell, cells.size() > known};
 }
 
 ConjunctionCells::Database::Database(const ItemRows& given, int threads) : rows(given), index(given), cuts(root_cuts(given, threads)) {}

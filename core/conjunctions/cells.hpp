@@ -14,7 +14,6 @@
 // Sums of 64-bit hashes decide which patterns occur in the same rows. The rows are then checked: each must hold as many patterns
 // as its cells have. Where that fails the hashes are drawn again.
 
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -25,6 +24,7 @@
 #include "conjunctions/patterns.hpp"
 #include "features/coded_rows.hpp"
 #include "memory.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 
@@ -47,30 +47,27 @@ class ConjunctionCells {
   std::pair<PatternTrees, Array<std::uint32_t>> patterns(std::span<const std::uint32_t> marks) const;
 
  private:
-  // Cells by key, in no order. Open addressing, at most half full.
+  // Cells by key.
   struct Table {
     struct Cell {
       std::uint64_t key;
       std::uint32_t support, mined;  // patterns of first twins
     };
     Array<Cell> cells;
-    Array<double> members;       // for each cell the number of its patterns of 1, 2, ... items
-    Array<std::uint64_t> slots;  // half of a key, and the number of its cell: the check of the rows finds keys with equal halves
-    int degree = 0;
+    Array<double> members;  // for each cell the number of its patterns of 1, 2, ... items
+    TagIndex index{"cells of conjunctions"};
+    int degree;
 
-    explicit Table(int degree) : slots(1 << 12, kEmpty), degree(degree) {}
-    std::size_t home(std::uint64_t key) const { return (key * 0x9e3779b97f4a7c15) >> (64 - std::countr_zero(slots.size())); }
+    explicit Table(int degree) : degree(degree) {}
+    static std::uint32_t tag(std::uint64_t key) { return tag_of(mix(0, key)); }
+    auto same(std::uint64_t key) const {
+      return [this, key](std::uint32_t cell) { return cells[cell].key == key; };
+    }
     // The cell of a key that is there.
-    std::uint32_t operator[](std::uint64_t key) const { return static_cast<std::uint32_t>(slots[find(key)]); }
+    std::uint32_t operator[](std::uint64_t key) const { return index.find(tag(key), same(key)); }
     // The cell of a key, and whether it is new.
     std::pair<std::uint32_t, bool> add(std::uint64_t key, std::uint32_t support);
-    void expect(std::uint64_t key) const { request(&slots[home(key)]); }
-    void place_all(std::size_t n_slots);
-
-   private:
-    static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
-    static std::uint64_t slot_of(std::uint64_t key, std::size_t cell) { return key << 32 | cell; }
-    std::size_t find(std::uint64_t key) const;
+    void expect(std::uint64_t key) const { index.prefetch(tag(key)); }
   };
   // The cells of one thread.
   struct Part {

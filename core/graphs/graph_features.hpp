@@ -65,36 +65,21 @@ struct PatternCodes {
 class OccurrenceCounter {
  public:
   void clear() {
-    slots_.assign(std::max<std::size_t>(64, std::bit_ceil(4 * sums_.size())), kFree);  // enough for a graph like the one before
+    index_.clear();
     sums_.clear();
   }
   void add(const PatternFound& found) {
-    if (2 * sums_.size() >= slots_.size()) grow();
-    std::uint32_t& slot = slots_[slot_of(found.pattern)];
-    if (slot != kFree) {
-      sums_[slot].times += found.times;
-    } else {
-      slot = static_cast<std::uint32_t>(sums_.size());
-      sums_.push_back(found);
-    }
+    auto add_to = [&](std::uint32_t at) {
+      const bool same = sums_[at].pattern == found.pattern;
+      if (same) sums_[at].times += found.times;
+      return same;
+    };
+    index_.find_or_add(tag_of(mix(0, found.pattern)), add_to, [&] { sums_.push_back(found); });
   }
   std::span<const PatternFound> sums() const { return sums_; }
 
  private:
-  static constexpr std::uint32_t kFree = ~std::uint32_t{0};
-
-  std::size_t slot_of(std::uint32_t pattern) const {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = (pattern * 0x9E3779B97F4A7C15u >> 32) & mask;
-    while (slots_[slot] != kFree && sums_[slots_[slot]].pattern != pattern) slot = (slot + 1) & mask;
-    return slot;
-  }
-  void grow() {
-    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), kFree);
-    for (std::size_t i = 0; i < sums_.size(); ++i) slots_[slot_of(sums_[i].pattern)] = static_cast<std::uint32_t>(i);
-  }
-
-  std::vector<std::uint32_t> slots_;
+  TagIndex index_{"patterns", 25};
   std::vector<PatternFound> sums_;
 };
 

@@ -3,65 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
-#include <stdexcept>
 #include <vector>
 
 #include "interrupt.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 namespace {
-
-// Paths found by the path above and the last label. A slot holds a part of the hash beside the path, which detects most misses.
-class PathTable {
- public:
-  explicit PathTable(RootPaths& paths) : paths_(paths) {}
-
-  std::int32_t find_or_add(std::int32_t parent, std::int32_t label) {
-    poll();
-    const std::uint64_t hash = hash_of(parent, label);
-    std::size_t slot = first_slot(hash);
-    for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
-      if ((slots_[slot] ^ hash << 32) >> 32 != 0) continue;
-      const auto path = static_cast<std::size_t>(slots_[slot] & kPath) - 1;
-      if (paths_.parent[path] == parent && paths_.label[path] == label) return static_cast<std::int32_t>(path);
-    }
-    if (paths_.size() + 1 >= std::numeric_limits<std::int32_t>::max())
-      throw std::length_error("more than 2^31 distinct paths from the root");
-    const auto path = static_cast<std::int32_t>(paths_.size());
-    paths_.label.push_back(label);
-    paths_.parent.push_back(parent);
-    paths_.length.push_back(parent < 0 ? 1 : paths_.length[static_cast<std::size_t>(parent)] + 1);
-    slots_[slot] = word(hash, path);
-    if (2 * paths_.size() > slots_.size()) grow();
-    return path;
-  }
-
- private:
-  static constexpr std::uint64_t kPath = 0xFFFFFFFFu;
-
-  static std::uint64_t hash_of(std::int32_t parent, std::int32_t label) {
-    std::uint64_t h = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(parent)) << 32 | static_cast<std::uint32_t>(label)) + 1;
-    h = (h ^ h >> 32) * 0x9E3779B97F4A7C15u;
-    return (h ^ h >> 29) * 0xBF58476D1CE4E5B9u;
-  }
-  static std::uint64_t word(std::uint64_t hash, std::int32_t path) { return hash << 32 | static_cast<std::uint64_t>(path + 1); }
-  std::size_t first_slot(std::uint64_t hash) const { return hash >> (64 - std::bit_width(slots_.size() - 1)); }
-  void grow() {
-    const std::size_t size = 2 * slots_.size();
-    slots_ = {};  // given back before the larger table is taken
-    slots_ = Buffer<std::uint64_t>::zeros(size);
-    for (std::size_t path = 0; path < paths_.size(); ++path) {
-      const std::uint64_t hash = hash_of(paths_.parent[path], paths_.label[path]);
-      std::size_t slot = first_slot(hash);
-      while (slots_[slot] != 0) slot = (slot + 1) & (size - 1);
-      slots_[slot] = word(hash, static_cast<std::int32_t>(path));
-    }
-  }
-
-  RootPaths& paths_;
-  Buffer<std::uint64_t> slots_ = Buffer<std::uint64_t>::zeros(64);
-};
 
 struct Keyed {
   std::uint64_t key;
@@ -228,12 +176,20 @@ class UpwardSort {
 
 RootPaths root_paths(const Forest& forest) {
   RootPaths paths{Buffer<std::int32_t>(forest.n_nodes()), {}, {}, {}};
-  PathTable table(paths);
+  TagIndex index("paths from the root");  // by the path above and the last label
   for (std::size_t i = 0; i < forest.size(); ++i) {
     const auto first = static_cast<std::size_t>(forest.offsets[i]), last = static_cast<std::size_t>(forest.offsets[i + 1]);
     for (std::size_t v = first; v < last; ++v) {
-      const std::int32_t p = forest.parents[v];
-      paths.of_node[v] = table.find_or_add(p < 0 ? -1 : paths.of_node[first + static_cast<std::size_t>(p)], forest.labels[v]);
+      poll();
+      const std::int32_t p = forest.parents[v], label = forest.labels[v];
+      const std::int32_t parent = p < 0 ? -1 : paths.of_node[first + static_cast<std::size_t>(p)];
+      const std::uint64_t hash = mix(mix(0, static_cast<std::uint32_t>(parent)), static_cast<std::uint32_t>(label));
+      auto same = [&](std::uint32_t path) { return paths.parent[path] == parent && paths.label[path] == label; };
+      paths.of_node[v] = static_cast<std::int32_t>(index.find_or_add(tag_of(hash), same, [&] {
+        paths.label.push_back(label);
+        paths.parent.push_back(parent);
+        paths.length.push_back(parent < 0 ? 1 : paths.length[static_cast<std::size_t>(parent)] + 1);
+      }));
     }
   }
   return paths;
