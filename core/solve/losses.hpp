@@ -132,7 +132,7 @@ class QuadraticLoss {
   }
   double value(const Target& t, double f) const {
     const double a = alpha(t, f);
-    return a * (beyond(residual(t, f)) - 0.5 * diagonal(t) * a);
+    return a == 0 ? 0.0 : a * (beyond(residual(t, f)) - 0.5 * diagonal(t) * a);  // the diagonal is infinite where C_i is 0
   }
   // For the hinge: (C_i - a_i) r_i where r_i > 0, otherwise -a_i r_i.
   double term(const Target& t, double a, double f) const {
