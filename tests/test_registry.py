@@ -163,7 +163,8 @@ def test_entry_points_are_found_by_model_files_and_by_the_command_line(entry_poi
 
 def test_an_entry_point_that_cannot_be_imported_is_an_error_only_where_it_is_needed(entry_point):
     entry_point("Bigram", "no_such_package:Bigram")
-    assert parse_kernel("ngram(2)").n == 2
+    with pytest.warns(UserWarning, match=r"left out: Bigram \(no_such_package:Bigram\) cannot be imported"):
+        assert parse_kernel("ngram(2)").n == 2
     with pytest.raises(InputError, match=r"Bigram \(no_such_package:Bigram\) cannot be imported: ModuleNotFoundError"):
         Kernel.from_spec({"kernel": "Bigram", "params": {}})
 
@@ -172,6 +173,8 @@ def test_an_entry_point_must_be_a_class_of_its_own_name(entry_point):
     entry_point("Trigram", f"{__name__}:Bigram")
     with pytest.raises(InputError, match=r"the entry point 'Trigram' is .*, expected a class of that name"):
         registry.find("kernels", "Trigram")
+    with pytest.warns(UserWarning, match="left out: the entry point 'Trigram'"):
+        assert "Trigram" not in registry.known("kernels")
 
 
 def test_an_entry_point_cannot_replace_a_class_of_treille(entry_point):

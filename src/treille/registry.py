@@ -11,6 +11,7 @@ A name is only ever looked up: a model file can neither import nor execute anyth
 """
 
 import inspect
+import warnings
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -102,7 +103,7 @@ def registered_name(group: str, thing: Any) -> str:
 
 
 def known(group: str) -> dict[str, type[Any]]:
-    """Every class of a group by name, classes of users first; entry points that cannot be imported are left out.
+    """Every class of a group by name, classes of users first; entry points that cannot be imported are left out with a warning.
 
     >>> sorted(known("solvers"))[:2]
     ['BlockMinimization', 'BundleMethod']
@@ -111,8 +112,8 @@ def known(group: str) -> dict[str, type[Any]]:
     for name, point in _entry_points(group).items():
         try:
             classes.setdefault(name, _load(point))
-        except InputError:
-            continue
+        except InputError as error:
+            warnings.warn(f"left out: {error}", stacklevel=2)
     return classes | _built_in(group)  # whose names no other class can take
 
 
