@@ -39,7 +39,7 @@ template <class Run>
   run();
 }
 
-// Calls run(); whether no number overflowed, or lost digits by underflow, meanwhile. If one did, an error of run is dropped: it may
+// Calls run(); returns whether no number overflowed, or lost digits by underflow. If one did, an error of run is dropped: it may
 // be due to wrong numbers.
 template <class Run>
 bool in_range(Run&& run) {

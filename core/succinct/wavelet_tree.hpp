@@ -88,7 +88,7 @@ class WaveletTree {
     return i;
   }
 
-  // Where the symbol stands for the k-th time, k counted from 0.
+  // The position of the k-th occurrence of the symbol, k counted from 0.
   std::size_t select(std::int32_t symbol, std::size_t k) const {
     if (length_.size() == 1) return k;
     const Code code = code_of(symbol);

@@ -1,5 +1,5 @@
 #pragma once
-// From the features of tokens to tags: beam search over the tags of a sentence.
+// Decoding: beam search over the tags of a sentence, given the features of its tokens.
 //
 // The functions  f_k(x) = scale * (sum over the patterns of x) + b_k  give a score to each tag. A token's static features are scored once;
 // features that depend on the tags before it, once for each history in the beam. The value of a sequence of tags is the sum of their
@@ -190,7 +190,7 @@ class SentenceDecoder {
     std::swap(histories_, next_histories_);
   }
 
-  // Of two candidates of the same value, the earlier one is better.
+  // If two candidates have the same value, the earlier one is better.
   static bool worse(const Candidate& a, const Candidate& b) {
     return std::tuple(a.worth, b.from, b.tag) < std::tuple(b.worth, a.from, a.tag);
   }

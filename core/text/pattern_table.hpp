@@ -109,7 +109,7 @@ class TableReader {
     return most;
   }
 
-  // Symbols never seen have no place in the table. They are told apart all the same, since they count in the norm.
+  // Symbols never seen have no place in the table. They are still distinguished, since they count in the norm.
   template <class Use>
   void read_unknown(Use&& use) {
     counter_.clear();

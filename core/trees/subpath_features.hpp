@@ -33,7 +33,7 @@ struct SparseRows {
 
 class SubpathFeatures {
  public:
-  // The paths that edges spell, as a trie, and the nodes of the suffix tree; both with parents before children. An edge is spelt by
+  // The paths that edges spell, as a trie, and the nodes of the suffix tree; both with parents before children. An edge is read off
   // path_label from edge_start[u] upwards, as many labels as node u is deeper than its parent. A node without a feature has -1.
   struct Parts {
     Array<std::int32_t> path_label, path_parent;

@@ -34,7 +34,7 @@ class Xbw {
 
   // No tree is empty. See upward_order.hpp for the cost of the order.
   explicit Xbw(const Forest& forest);
-  // From the parts in a file; throws std::invalid_argument if they are inconsistent.
+  // Builds the index from the parts in a file; throws std::invalid_argument if they are inconsistent.
   Xbw(BitVector last, std::span<const std::int32_t> symbols, WaveletTree sequence);
 
   std::size_t n_nodes() const { return last_.size(); }

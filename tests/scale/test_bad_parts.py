@@ -107,7 +107,7 @@ BAD = {
         Parts.of([(X, y), (X, np.ones((40, 2)))])
     ),
     "part 1: target 0 is NaN or infinite": lambda: SVR(NGram(2)).fit(Parts.of([(X, y), (X[:1], [np.nan])])),
-    "parts have labels and sample weights of their own": lambda: SVC(NGram(2)).fit(divided(X, y), y),
+    "parts have their own labels and sample weights": lambda: SVC(NGram(2)).fit(divided(X, y), y),
     "there are no examples: fit needs at least one": lambda: SVC(NGram(2)).fit(Parts.of([([], []), ([], [])])),
     "no example has a feature of NGram(n=50): they may be too short": lambda: SVC(NGram(50)).fit(divided(X, y)),
     "part 0: one str was given, expected a list of them": lambda: SVC(NGram(2)).fit(Parts.of(X)),

@@ -239,7 +239,7 @@ def test_a_client_of_the_user_stays_open(client):
 def test_files_on_a_cluster_have_their_own_labels(client, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "ab", "label": 0}\n{"text": "cd", "label": 1}\n')
     given = Parts.on(client, tmp_path / "a.jsonl")
-    assert "have labels of their own" in refused(SVC, given, y)
+    assert "have their own labels" in refused(SVC, given, y)
     with pytest.raises(treille.InputError, match="no such file"):
         Parts.on(client, tmp_path / "b.jsonl")
     (tmp_path / "a.jsonl").write_text('{"text": "ab", "label": 0}\n{"text": 3, "label": 1}\n')

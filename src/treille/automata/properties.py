@@ -35,12 +35,12 @@ class FstProperties:
 
     @property
     def n_states(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return self.machine.n_states
 
     @property
     def n_arcs(self) -> int:
-        """How many arcs there are."""
+        """The number of arcs."""
         return self.machine.n_arcs
 
     @property

@@ -87,9 +87,7 @@ def _in_memory(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tup
 @contextmanager
 def _in_parts(machine: Any, X: Parts, y: Any, sample_weight: Any) -> Iterator[tuple[Source, Posed]]:
     if y is not None or sample_weight is not None:
-        raise InputError(
-            "parts have labels and sample weights of their own: pass them with the examples, Parts.of(...)"
-        )
+        raise InputError("parts have their own labels and sample weights: pass them with the examples, Parts.of(...)")
     _check_in_parts(machine, PartsSpace, "in parts")
     of_classes = is_classifier(machine)
     labels, found = Collected(of_classes), found_labels if of_classes else check_numbers
@@ -107,7 +105,7 @@ def _on_cluster(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tu
     _check_in_parts(machine, ClusterSpace, "on a cluster")
     files = X if isinstance(X, ClusterFiles) else None
     if files is not None and (y is not None or sample_weight is not None):
-        raise InputError("files on a cluster have labels of their own: Parts.on(client, files, label=...)")
+        raise InputError("files on a cluster have their own labels: Parts.on(client, files, label=...)")
     if files is None and y is None:
         raise InputError("labels are missing: fit(X, y) requires y, a Dask collection divided like X")
     check = found_labels if of_classes else check_numbers
@@ -121,7 +119,7 @@ def _on_cluster(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tu
             parts = cluster.submit_all(read_part, files.sources, [files.options] * len(files.sources))
         least = 1 if files is None else files.min_count
         source = count_on_cluster(cluster, parts, as_kernel(machine.kernel), choose, of_classes, check, least)
-        del parts  # whose features remain: texts need not stay on the workers
+        del parts  # the features are counted: workers may free the texts
         if files is not None:
             files.class_counts = source.class_counts()
         with checkpointed(files, source.kernel) as source.folder:

@@ -115,7 +115,7 @@ class _Places:
         return len(np.unique(self.examples(at)))
 
     def beside(self, at: np.ndarray, length: int, right: bool) -> tuple[Any, np.ndarray, int]:
-        """The symbol that most examples have beside a stretch, where it then begins, and in how many examples; None: no symbol."""
+        """The most frequent symbol beside a stretch, the new places of the stretch, and the number of examples; None: no symbol."""
         batch, owners = self.batch, self.examples(at)
         beside = at + length if right else at - 1
         inside = beside < batch.offsets[owners + 1] if right else beside >= batch.offsets[owners]

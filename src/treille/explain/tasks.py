@@ -1,4 +1,4 @@
-"""What models predict: classes, outliers, numbers or tags. Reports, the server and the command line ask a model's task."""
+"""Tasks of models: predicting classes, outliers, numbers or tags. Reports, the server and the command line ask a model's task."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Task(ABC):
 
     @property
     def n_features(self) -> int | None:
-        """How many features have weights; None for a kernel without explicit features."""
+        """The number of features with weights; None for a kernel without explicit features."""
         return None if self.features is None else self.features.n_features
 
     def top_features(self, count: int, merge: bool = False, examples: Any = None) -> dict[str, list[Any]]:
@@ -137,7 +137,7 @@ class Choice(Task):
         return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray | None:
-        """The probabilities of the labels with these outputs of the decision function; None if the model knows none."""
+        """The probabilities of the labels with these outputs of the decision function; None if the model provides none."""
         return None
 
     def answers(self, X: Any) -> dict[str, list[Any]]:

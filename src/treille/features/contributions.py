@@ -92,7 +92,7 @@ Shares = dict[int, tuple[Batch, np.ndarray]]  # by the id of the batch
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each part of examples adds to functions f_k(x) = w_k.phi(x): symbols of a sequence, nodes of a tree, and so on.
+    """Contributions of the parts of examples to functions f_k(x) = w_k.phi(x): symbols of a sequence, nodes of a tree, and so on.
 
     `shares` has an array for each batch that was read: one if examples are of one kind, several if they have several columns,
     or are split by several units. Its row p belongs to part p of the batch, see ``Batch.part_offsets``; its columns are the

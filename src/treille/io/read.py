@@ -255,7 +255,7 @@ def _members(path: Path, request: Request) -> InputFile:
     if not all(named):
         other = members[named.index(False)].name
         raise InputError(
-            f"{other}: its name tells no format, unlike the names of other files: take it out, or name the format with --format"
+            f"{other}: its name does not show the format, unlike other files: remove it, or name the format with --format"
         )
     each, folders = replace(request, labelled=_of_each(request)), [member.label for member in members]
     inputs = [InputFile(member.name, partial(_member_blocks, member, each)) for member in members]

@@ -57,7 +57,7 @@ class GraphPatternKernel(GraphKernel):
 
     @property
     def counted_labels(self) -> Labels:
-        """Which labels count: by default the parameter `labels`."""
+        """The labels that count: by default the parameter `labels`."""
         return self.labels
 
     @abstractmethod

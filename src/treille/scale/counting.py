@@ -247,7 +247,7 @@ def _check_memory(counted: CountedParts, part: Part) -> None:
 
 
 def _check_disk(counted: CountedParts, facts: Facts, characters: int) -> None:
-    """Refuses to begin where the rows of all parts will not fit, as far as the first part tells."""
+    """Refuses to begin if the rows of all parts, estimated from the first, would not fit on the disk."""
     if characters == 0:
         return
     own = sum(counted.file(0, place).stat().st_size for place in range(len(counted.leaves)))

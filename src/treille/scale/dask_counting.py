@@ -200,7 +200,7 @@ def _chosen(choose: Callable[[Any], tuple[Kernel, str]], part: Part) -> tuple[Ke
 
 def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: Part) -> CountedPartition:
     kernel, of_classes, found = there
-    if len(part.X) == 0:  # nothing tells of which kind or unit it would be
+    if len(part.X) == 0:  # its kind and unit are unknown
         return CountedPartition([], Collected(of_classes), PartitionFacts(part.place))
     with part.named():
         batch, labels = kernel.batch(part.X), Collected(of_classes)

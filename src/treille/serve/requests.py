@@ -1,4 +1,4 @@
-"""The bodies of requests, read and checked, and what clients are told when a request cannot be answered."""
+"""The bodies of requests, read and checked, and the errors that clients receive when a request cannot be answered."""
 
 import json
 import math

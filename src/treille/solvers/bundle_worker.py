@@ -81,8 +81,8 @@ class WorkerExamples:
 def worker_examples(space: ClusterSpace) -> tuple[list[Any], list[np.ndarray]]:
     """The futures of `WorkerExamples` for each group of parts, and the parts of each group. The rows of the space are released.
 
-    Small parts are joined: an answer has vectors of all features, which does not pay for parts whose rows take less memory than
-    two. This depends on the data alone, never on the workers that there happen to be.
+    Small parts are joined: there are at most as many groups as pairs of vectors of all features fit in the memory of the rows.
+    This depends on the data alone, never on the workers.
     """
     worth = max(1, space.rows.nbytes // (2 * 8 * (space.n_features + 1)))
     groups = np.array_split(np.arange(len(space.futures)), min(len(space.futures), worth))

@@ -137,7 +137,7 @@ class ExampleBundle(Bundle):
         self.reached: tuple[np.ndarray, float] | None = None
         self.shares, self.outputs = [np.zeros(n, np.int8)], [np.zeros(n)]
         self.least, self.since = np.inf, 0  # the gap that counted as progress, and rounds since
-        # What the losses weigh at the w to cut at: c_i = C_i share_i.
+        # The weights of the losses at the w to cut at: c_i = C_i share_i.
         self.share = self._cut(self.best_outputs) if start is None else self._share(start)
 
     def add(self, beta: np.ndarray, outputs: np.ndarray, tol: float, max_epochs: int) -> None:

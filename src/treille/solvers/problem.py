@@ -287,7 +287,7 @@ class Problem:
 
     @property
     def n_problems(self) -> int:
-        """How many problems share the examples."""
+        """The number of problems that share the examples."""
         if self.classes is not None:
             return len(self.classes)
         return 1 if self.targets.ndim == 1 else self.targets.shape[1]

@@ -110,7 +110,7 @@ def detect_scheme(sentences: Any) -> str | None:
 
 
 def allowed_transitions(tags: Sequence[str], scheme: str) -> np.ndarray:
-    """Which tags may follow each other in a legal sequence: entry [i, j] for tag j after tag i.
+    """The pairs of tags that may follow each other in a legal sequence: entry [i, j] for tag j after tag i.
 
     The last row is for the first tag of a sentence, and the last column for the last one.
 
