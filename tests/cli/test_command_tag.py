@@ -365,7 +365,7 @@ def test_bad_input_of_a_run_is_refused(cli, tagger, text, message):
     assert message in answer.err
 
 
-def test_what_was_right_before_a_bad_line_is_written(cli, tagger):
+def test_sentences_before_a_bad_line_are_written(cli, tagger):
     answer = cli("tag", "run", tagger, stdin=b"the DT\n\n" * 200_000 + b"the\n")
     assert answer.code == 1
     assert "line 400001: found 1 column" in answer.err

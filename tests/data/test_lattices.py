@@ -322,7 +322,7 @@ def test_a_cycle_on_no_accepting_path_is_no_trouble():
         ([TWO, b"ab"], "a sequence is bytes"),
     ],
 )
-def test_what_is_no_list_of_machines_is_refused(data, message):
+def test_data_that_is_no_list_of_machines_is_refused(data, message):
     with pytest.raises(InputError, match=message):
         Lattices(data)
 

@@ -220,7 +220,7 @@ def test_a_damaged_state_is_refused():
         (sp.csr_matrix((1, 2**31 + 5)), r"2,147,483,653 columns, expected at most"),
     ],
 )
-def test_what_is_no_row_of_finite_numbers_is_refused_with_its_place(data, message):
+def test_invalid_rows_are_refused_with_their_place(data, message):
     with pytest.raises(InputError, match=message):
         Vectors(data)
 

@@ -183,7 +183,7 @@ def test_every_format_has_a_sample():
 
 @pytest.mark.parametrize("limits", SIZES, ids=str)
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)
-def test_what_read_does_with_a_file_of_the_corpus_chunks_do(path, limits):
+def test_chunks_treat_files_of_the_corpus_as_read_does(path, limits):
     try:
         whole, error = read(path), ""
     except InputError as raised:
@@ -385,7 +385,7 @@ def test_files_of_different_kinds_are_refused_where_they_meet(tmp_path, small_fi
         ("a.jsonl", '{"edge_index": [[0], [1]], "x": [[1, 1], [0, 1]], "y": 1}\n', "line 24: x is not one-hot"),
     ],
 )
-def test_what_does_not_fit_the_first_examples_is_refused(tmp_path, small_first, name, later, said):
+def test_examples_that_contradict_the_first_ones_are_refused(tmp_path, small_first, name, later, said):
     samples = {"a.plf": "plf", "a.ark": "kaldi numbers", "a.csv": "tree fields", "a.dat": "marked"}
     samples |= {"b.dat": "one tree each", "a.graphs": "graphs", "a.jsonl": "edge_index"}
     text = some("((('{v}', 0.5, 1),),)\n") if name == "b.plf" else SAMPLES[samples[name]][1]

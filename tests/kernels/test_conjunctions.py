@@ -230,7 +230,7 @@ def test_estimators_work_on_rows_on_the_fly(tmp_path):
     ],
     ids=repr,
 )
-def test_what_needs_stored_rows_is_refused_on_the_fly(kernel, solver):
+def test_methods_that_need_stored_rows_are_refused_on_the_fly(kernel, solver):
     with pytest.raises(
         InputError, match=r"conjunctions do not fit in memory, so they are not stored, .* larger min_support"
     ):
@@ -366,7 +366,7 @@ def test_it_is_written_and_parsed():
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_refused(kernel, X, message):
+def test_invalid_parameters_and_rows_that_are_not_binary_are_refused(kernel, X, message):
     with pytest.raises(InputError, match=message):
         kernel(X)
     with pytest.raises(InputError, match=message):

@@ -159,7 +159,7 @@ AT_ONCE = {
 
 
 @pytest.mark.parametrize("message", AT_ONCE)
-def test_what_is_not_trained_in_parts_is_refused_before_anything_is_read(message, scratch):
+def test_models_that_are_not_trained_in_parts_are_refused_before_anything_is_read(message, scratch):
     with pytest.raises(InputError, match=re.escape(message)):
         AT_ONCE[message].fit(Parts.of(Unread()), None)
 

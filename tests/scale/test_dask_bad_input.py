@@ -129,7 +129,7 @@ def test_regression_targets_that_differ_between_parts_are_refused(client):
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else type(value).__name__,
 )
-def test_what_a_cluster_cannot_train_is_refused_before_anything_is_sent(model, message):
+def test_models_that_a_cluster_cannot_train_are_refused_before_anything_is_sent(model, message):
     never = [dask.delayed(pytest.fail)("computed")]
     assert message in refused(model, never, never)
 

@@ -182,7 +182,7 @@ def test_columns_have_a_field_each(opened):
     page.assert_shows("#label", "white")
 
 
-def test_what_is_not_an_example_is_named_and_the_page_goes_on(opened):
+def test_invalid_examples_are_named_and_the_page_still_works(opened):
     page = opened(CASES["trees"]().model)
     page.ignored = "status of 422"
     page.type("(S (NP")

@@ -204,7 +204,7 @@ def test_seconds_end_it_with_what_it_has(endless, space):
     assert solution.alpha.sum() == sum(solution.report.mistakes)
 
 
-def test_what_progress_raises_ends_it(endless):
+def test_exceptions_raised_by_progress_end_training(endless):
     problem, batch = endless
     calls = []
 

@@ -135,7 +135,7 @@ def test_nothing_is_no_chunk():
         ),
     ],
 )
-def test_what_is_no_chunk_tag_is_refused_with_its_place(call, message):
+def test_invalid_chunk_tags_are_refused_with_their_place(call, message):
     with pytest.raises(InputError, match=message):
         call()
 
