@@ -123,7 +123,7 @@ void bind_features(nb::module_& m) {
             });
             return std::pair(give(offsets), give(items));
           },
-          "ids"_a, "The items of these features, one after another, after where those of each begin.")
+          "ids"_a, "The items of these features, one feature after another, preceded by the offset of each feature.")
       .def(
           "trees",
           [](const Features& self) -> TreesOut {

@@ -43,7 +43,7 @@ class TagIndex {
     return slots_[slot_of(tag, same)].number;
   }
 
-  // As find; where there is none, the item is given the next number, which is returned after a call of add().
+  // Like find, but an item that is not found gets the next number, which is returned after a call of add().
   template <class Same, class Add>
   std::uint32_t find_or_add(std::uint32_t tag, Same&& same, Add&& add) {
     for (std::size_t at = tag >> shift_;; at = (at + 1) & mask_) {

@@ -19,7 +19,7 @@
 
 namespace treille {
 
-// The flags of overflow and underflow. On x86-64 doubles have a register of flags of their own, which takes a twentieth of the time that
+// The flags of overflow and underflow. On x86-64 doubles have a separate register of flags, which takes a twentieth of the time that
 // the C library's functions take.
 #if defined(__x86_64__)
 constexpr unsigned kRangeFlags = _MM_EXCEPT_OVERFLOW | _MM_EXCEPT_UNDERFLOW;

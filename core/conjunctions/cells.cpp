@@ -70,7 +70,7 @@ RecodedItems ConjunctionCells::find_twins() {
   return RecodedItems(all_.rows.indptr, all_.rows.items, std::span<const Item>(first));
 }
 
-// For a pattern of first twins, how many patterns of k = 1 .. degree items it stands for: the coefficients of the product of
+// The number of patterns of k = 1 .. degree items that a pattern of first twins represents: the coefficients of the product of
 // (1 + t)^twins - 1 over its items.
 class ConjunctionCells::Ways {
  public:

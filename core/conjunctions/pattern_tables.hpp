@@ -70,7 +70,7 @@ class PatternTables {
     if (!deep()) open(row, scratch);
   }
 
-  // Only those that begin with row[r].
+  // Finds only the patterns that begin with row[r].
   template <class Wanted>
   TREILLE_INLINE void find_root(std::span<const Item> row, std::size_t r, Scratch& scratch, Wanted&& wanted) const {
     begin(row, scratch, row.size());

@@ -139,7 +139,7 @@ std::vector<std::size_t> id_ranges(const CodedRowsView<Word>& rows, int threads)
   return cuts;
 }
 
-// In how many rows each column occurs.
+// The number of rows in which each column occurs.
 template <class Word>
 Buffer<std::uint32_t> column_counts(const CodedRowsView<Word>& rows, int threads) {
   auto counts = Buffer<std::uint32_t>::zeros(rows.n_features);

@@ -68,7 +68,7 @@ class NGramDictionary {
     examples_.reserve(n);
   }
 
-  // In how many examples the gram was found, as counted by count().
+  // The number of examples that contain each gram, as counted by count().
   const Array<std::uint32_t>& examples() const { return examples_; }
   void count(std::uint32_t id, std::uint32_t examples) { examples_[id] += examples; }
 

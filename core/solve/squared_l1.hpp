@@ -8,7 +8,7 @@
 //
 // Any loss of solve/losses.hpp whose pieces are quadratic and whose epsilon is 0.
 //
-// Working sets of features, those of largest |U_k' beta|, grow until the gap over all features is small: each round costs one pass over
+// Working sets of features with the largest |U_k' beta| grow until the gap over all features is small: each round costs one pass over
 // all entries. On a working set, smooth losses are solved by SmoothL1; the hinge by proximal steps on the dual (augmented Lagrangian),
 // old <- beta with a growing sigma, each of which is again a problem of SmoothL1.
 //

@@ -31,7 +31,7 @@ struct TagSearch {
   std::size_t beam;
 };
 
-// Scores of the tags from those of the functions. For pairs of tags: sums of margins, cut to [-1, 1].
+// Scores of the tags, from the scores of the functions. For pairs of tags: sums of margins, clipped to [-1, 1].
 inline void tag_scores(const TagSearch& s, std::span<const float> sums, std::span<double> scores) {
   auto f = [&](std::size_t k) { return s.scale * static_cast<double>(sums[k]) + s.intercept[k]; };
   if (s.pairs.empty()) {

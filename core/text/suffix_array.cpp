@@ -11,7 +11,7 @@
 namespace treille {
 namespace {
 
-// How far ahead of the scan the text is prefetched.
+// The text is prefetched this far ahead of the scan.
 template <class Index>
 constexpr Index kAhead = 32;
 
@@ -118,7 +118,7 @@ class InducedSort {
       found += is_lms(j);
     }
 
-    // By half of the place (LMS places are two apart): first the length of the run, then its name.
+    // Indexed by half of the place (LMS places are two apart): first the length of the run, then its name.
     Index* const by_place = sa_ + m;
     std::fill(by_place, sa_ + n_, Index{-1});
     Index next = n_;  // the end of the text is one symbol more

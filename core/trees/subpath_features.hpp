@@ -27,7 +27,7 @@ namespace treille {
 
 struct SparseRows {
   Buffer<std::int64_t> indptr;
-  Buffer<std::int32_t> features;  // those of a row differ, in no order
+  Buffer<std::int32_t> features;  // distinct within a row, in no order
   Buffer<double> values;
 };
 

@@ -176,7 +176,7 @@ class PartialShares {
   std::vector<std::uint32_t> best_;
 };
 
-// So many points integrate polynomials of this degree to 1e-12 of the sum of their coefficients: m points are exact for degrees below 2m,
+// This many points integrate polynomials of this degree to 1e-12 of the sum of their coefficients: m points are exact for degrees below 2m,
 // and s^d is within e of a polynomial of degree sqrt(2 d log(2 / e)).
 std::size_t points_for(std::size_t degree) {
   const auto enough = static_cast<std::size_t>(std::ceil(std::sqrt(0.5 * static_cast<double>(degree) * 30))) + 4;
