@@ -132,7 +132,7 @@ def plan(model: Any) -> dict[str, str]:
 
 
 def describe_report(report: Report, tol: float, pairs: bool = False, unit: str = "epoch") -> str:
-    """How training ended, in one line.
+    """The end of training, in one line.
 
     >>> describe_report(Report(2.0, 1.999, 12, 0.5, "converged", 0), 1e-3)
     'converged, duality gap 5.0e-04 of the objective (tol: 0.001), 12 epochs, 0.50 s'

@@ -99,7 +99,7 @@ class Task(ABC):
         """The predictions as JSON values, one item per example in each list."""
 
     def counted(self, X: Any) -> str:
-        """How many examples there are, in words."""
+        """The number of examples, in words."""
         return count(size_of(X), self.unit)
 
     def label_named(self, label: Any) -> Any:
@@ -242,7 +242,7 @@ class Tagging(Task):
 
     @property
     def scheme(self) -> str:
-        """How tags are understood, in a few words."""
+        """The meaning of the tags, in a few words."""
         own, learned = self.model.own_scheme_, self.model.scheme
         if own is None:
             return "plain labels"

@@ -4,7 +4,7 @@ A solver that works on rows keeps W' = sum_i alpha_i y_i phi(x_i) up to date, on
 "flat", a cell is a feature. Compaction changes the cells, and with them the number of entries that a step reads and writes:
 
 - cells are ordered by frequency, so that most reads hit the cache;
-- singletons, features that occur in one row only, need no cell: one number per row stands for all of them;
+- singletons, features that occur in one row only, need no cell: one number per row represents all of them;
 - proportional columns are merged into one cell ("merged");
 - families of nearly equal columns, such as gapped k-mers that are shifts of each other, are written in an orthonormal basis whose
   first vector is the mean of the family (Helmert's matrix): most of the other coordinates are 0 ("helmert").

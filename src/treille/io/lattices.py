@@ -143,7 +143,7 @@ def write_lattices(
     """Writes machines to a file, or to a folder if the format holds one machine per file. Returns the files written.
 
     `weights` selects the kind of numbers for the formats that allow several: plf (default log-probabilities), confusion
-    (probabilities), openfst-text (costs) and arcs (those of the machine's semiring). openfst-text also writes the symbol
+    (probabilities), openfst-text (costs) and arcs (weights of the machine's semiring). openfst-text also writes the symbol
     tables, `.isyms` and `.osyms`.
 
     >>> import tempfile

@@ -70,7 +70,7 @@ def read(
     columns : list of str
         Read these fields as columns, for `treille.kernels.Columns`.
     root_label : bool
-        The label of a tree is that of its root, which becomes ROOT.
+        The label of the root is the label of a tree, and becomes ROOT in it.
     brackets : bool or None
         None: a field that holds a tree in brackets in every example is read as trees. False: as text.
     skip_unlabelled : bool

@@ -250,7 +250,7 @@ def edges_of_arcs(batch: Graphs) -> np.ndarray:
 
 
 def by_part(batch: Graphs, nodes: np.ndarray, arcs: np.ndarray) -> np.ndarray:
-    """Values of nodes and of arcs, one row each, as values of parts: an undirected edge has those of both its arcs."""
+    """Values of nodes and of arcs, one row each, as values of parts: an undirected edge has the sum of both its arcs."""
     n_nodes = np.diff(batch.offsets)
     values = np.zeros((int(batch.part_offsets[-1]), nodes.shape[1]))
     owners = np.repeat(np.arange(len(batch)), n_nodes)

@@ -158,7 +158,7 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
         return _core.graphlets((*arrays, *none), int(self.kernel.size), bool(self.kernel.connected), 1)
 
     def _counts(self, batch: Graphs, threads: int) -> np.ndarray:
-        """How often each type of subgraph occurs, in the order of the core."""
+        """The number of occurrences of each type of subgraph, in the order of the core."""
         kernel = self.kernel
         if batch.directed:
             raise InputError(

@@ -69,7 +69,7 @@ def parse_kernel(text: str) -> Kernel:
 
 
 def parse_kernels(text: str) -> list[Kernel]:
-    """The kernels that `text` describes, where ``3..6`` stands for 3, 4, 5 and 6: one for each choice of numbers.
+    """The kernels that `text` describes, where ``3..6`` means 3, 4, 5 and 6: one for each choice of numbers.
 
     >>> parse_kernels("ngram(3..5).normalized()")
     [NGram(n=3).normalized(), NGram(n=4).normalized(), NGram(n=5).normalized()]

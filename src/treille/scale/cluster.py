@@ -99,7 +99,7 @@ class DaskCluster(Cluster):
             future.release()
 
     def _wait(self, futures: list[Any]) -> None:
-        """Until all tasks have ended, or one of them badly. Dask would wait for ever where no worker is left to run them."""
+        """Waits until all tasks have ended, or one has failed. Dask would wait for ever if no worker is left to run them."""
         distributed, since = require_dask(), None
         while True:
             with self._answering():

@@ -86,7 +86,7 @@ class State:
     alpha: np.ndarray  # one row per problem
     met: np.ndarray  # terms of the gap in this pass
     before: np.ndarray  # terms of the gap in the pass before
-    # By block: examples that take part in visits of other blocks.
+    # The examples of each block that take part in visits of other blocks.
     kept: dict[int, np.ndarray] = field(default_factory=dict)
     passes: int = 0
     visited: int = 0  # blocks of this pass

@@ -201,7 +201,7 @@ class ExampleBundle(Bundle):
             self.end("rounding")
 
     def _cut(self, outputs: np.ndarray) -> np.ndarray:
-        """The slopes of the losses at some w; those of a loss that is linear in pieces are kept in one byte each."""
+        """The slopes of the losses at some w, one byte each if the loss is piecewise linear."""
         share = self.sign * self.loss.subgradient(self.y, outputs, np.ones_like(self.C))
         return share if isinstance(self.loss, SmoothLoss) else share.astype(np.int8)
 
