@@ -145,7 +145,7 @@ NGramDictionary<Symbol> rebuild(std::span<const std::int32_t> grams, std::span<c
     return order;
   };
   insert_all(dictionary, n, orders, read, [](std::size_t id, std::uint32_t inserted) {
-    if (inserted != id) throw std::invalid_argument("the same n-gram stands twice among the features");
+    if (inserted != id) throw std::invalid_argument("the same n-gram occurs twice among the features");
   });
   return dictionary;
 }

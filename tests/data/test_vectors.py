@@ -230,7 +230,7 @@ def test_invalid_rows_are_refused_with_their_place(data, message):
     [
         (ROWS, ["x"], "1 names were given for 3 columns"),
         (ROWS, ["x", "y", "x"], "two columns have the name 'x'"),
-        ([{"a": 1}], ["a"], "names of their own"),
+        ([{"a": 1}], ["a"], "the columns have names already"),
     ],
 )
 def test_names_that_do_not_fit_are_refused(data, names, message):

@@ -376,7 +376,7 @@ def test_files_of_different_kinds_are_refused_where_they_meet(tmp_path, small_fi
     ("name", "later", "said"),
     [
         ("a.plf", "((('a', 3, 1),),)\n", "weights go from -1 to 3: costs or log-probabilities"),
-        ("b.plf", "((('a', 3, 1),),)\n", "those of the first lattices were taken for probabilities. Say what they are"),
+        ("b.plf", "((('a', 3, 1),),)\n", "the first lattices were taken for probabilities. Say what they are"),
         ("a.ark", "u\n0 1 vine 1,2\n1\n", "found the word 'vine', but numbers on the lines before"),
         ("a.csv", "a vine,x\n", "the tree on line 25, column 1: found 'a', expected '('"),
         ("a.dat", "x |BT| (S) |BT| (T) |ET| 1:1 |BV| 3:2 |BV| 4:1 |EV|\n", "line 24: there is 'vector3', and no such"),

@@ -77,7 +77,7 @@ class Reading:
     text: Annotated[str | None, TEXT] = None
     label: Annotated[str | None, LABEL] = None
     labels: Annotated[Path | None, LABELS] = None
-    root_label: Annotated[bool, flag("--root-label", "The label of a tree is that of its root.")] = False
+    root_label: Annotated[bool, flag("--root-label", "The label of the root is the label of a tree.")] = False
     skip_unlabelled: Annotated[bool, flag("--skip-unlabelled", "Leave out examples without a label.")] = False
     format: Annotated[str | None, FORMAT] = None
     encoding: Annotated[str, option("NAME", "Encoding of the file, such as latin-1.")] = "utf-8"

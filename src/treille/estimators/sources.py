@@ -135,9 +135,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes, at least two, and for every example the index of its class."""
     classes, codes = found_labels(y, n)
     if len(classes) < 2:
-        raise InputError(
-            f"all labels are {classes.tolist()[0]!r}: there is one class, expected at least two to tell apart"
-        )
+        raise InputError(f"all labels are {classes.tolist()[0]!r}: there is one class, expected at least two")
     return classes, codes
 
 

@@ -100,8 +100,8 @@ def represent(
         )
     if representation in ("naive", "trie", "automaton"):
         raise InputError(
-            f"representation is {representation!r}, which is for the features of one kernel, but the features are those of a "
-            "sum, or centred: use 'auto', 'flat' or 'merged'"
+            f"representation is {representation!r}, which is for the features of one kernel, but the features belong to a "
+            "sum, or are centred: use 'auto', 'flat' or 'merged'"
         )
     known, terms = features.families(), having(rows, MatrixRows).parts
     families = known if len(known) == len(terms) else (None,) * len(terms)

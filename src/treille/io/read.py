@@ -189,7 +189,7 @@ def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
     labels, without = trees.without_root(examples.X)
     if not labelled:
         return replace(examples, X=without)
-    note = f"{examples.note.removesuffix('no labels').rstrip(', ')}, label = that of the root"
+    note = f"{examples.note.removesuffix('no labels').rstrip(', ')}, label = the label of the root"
     return replace(examples, X=without, labels=labels, note=note)
 
 

@@ -149,7 +149,7 @@ class DaskCluster(Cluster):
     def _gone(self, how: str) -> NoReturn:
         raise InputError(
             f"the Dask scheduler at {self.address} is gone ({how}): start it again, and fit again; with Parts.on(..., "
-            "checkpoint=folder), training goes on where it was"
+            "checkpoint=folder), training continues where it was"
         ) from None
 
 
