@@ -66,7 +66,7 @@ class TagIndex {
 
   void prefetch(std::uint32_t tag) const { request(&slots_[tag >> shift_]); }
 
-  // The item that a lookup probably compares, if any: where it is worth requesting that in advance, too.
+  // The item that a lookup probably compares, if any, for callers that prefetch it, too.
   std::uint32_t candidate(std::uint32_t tag) const {
     const Slot slot = slots_[tag >> shift_];
     return slot.tag == tag ? slot.number : kAbsent;

@@ -71,7 +71,7 @@ inline double representable(const Scaled& number, const std::string& what) {
 // would. `operation` names what was done, for the message. O(states + arcs) for each of a few rounds, mostly.
 Machine balanced(const BasicMachine<Scaled>& machine, const char* operation);
 
-// The same without such factors.
+// The same without these factors.
 Machine rounded(const BasicMachine<Scaled>& machine, const char* operation);
 
 // run(S, machines...), a machine over S: over the reals with doubles where they suffice, else with scaled numbers; finish makes a machine

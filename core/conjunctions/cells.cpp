@@ -174,7 +174,7 @@ void ConjunctionCells::join_cells(std::vector<Part>& parts) {
   n_patterns_ = static_cast<std::size_t>(std::accumulate(alone_.begin(), alone_.end(), shared));
 }
 
-// The rows, first with places for cells that two threads found, then without. False if a row does not have as many patterns as its cells.
+// Writes the rows, first with places for cells that two threads found, then without. False if rows and cells differ in patterns.
 bool ConjunctionCells::write_rows(std::vector<Part>& parts) {
   const std::size_t n = all_.rows.size(), width = static_cast<std::size_t>(degree_);
   Buffer<std::int64_t> places(n + 1), indptr(n + 1);

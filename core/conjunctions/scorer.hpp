@@ -18,7 +18,7 @@ namespace treille {
 // For each cell, its weights v that are not 0, from words[at[cell]] on. Up to 32 functions: the set of functions as bits, and a weight for
 // each. More functions: a number n, and n pairs of a function and its weight, or K weights if n is K.
 struct WeightLists {
-  static constexpr std::size_t kMasked = 32;  // so many functions have bits
+  static constexpr std::size_t kMasked = 32;  // up to this many functions are bits
   static constexpr std::size_t kSpare = 8;    // words behind the last list, which may be read
 
   Array<std::uint32_t> words;

@@ -112,7 +112,7 @@ struct CodedEntries {
   }
 };
 
-// Calls use(Word{}) with the narrowest word for ids below n_ids and codes of so many bits.
+// Calls use(Word{}) with the narrowest word for ids below n_ids and codes of this many bits.
 template <class Use>
 auto with_word_type(std::size_t n_ids, int code_bits, Use&& use) {
   if (code_bits + std::bit_width(n_ids) <= 32) return use(std::uint32_t{});

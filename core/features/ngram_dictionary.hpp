@@ -60,7 +60,7 @@ class NGramDictionary {
     request(&examples_[id]);
   }
 
-  // Makes room for so many grams.
+  // Reserves memory for n grams.
   void reserve(std::size_t n) {
     index_.reserve(n);
     pool_.reserve(n * static_cast<std::size_t>(stride_));

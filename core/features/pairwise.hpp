@@ -44,7 +44,7 @@ Buffer<double> pairwise(std::size_t rows, std::size_t columns, bool symmetric, i
   return K;
 }
 
-// work(i) for n examples: the diagonal alone.
+// work(i) for n examples: only the diagonal.
 template <class Make>
 std::vector<double> on_diagonal(std::size_t n, int threads, Make&& make) {
   std::vector<double> values(n);

@@ -325,7 +325,7 @@ class SmoothL1 {
     return {norm, rate};
   }
 
-  // The change of f by the projected step, in trial_, and the norm there. Whether a block turned.
+  // Computes the change of f by the projected step, in trial_, and the norm there. Returns whether a block turned.
   bool project_step(const std::vector<double>& d, double step) {
     bool turned = false;
     trial_.resize(examples.size());

@@ -298,7 +298,7 @@ std::vector<std::int64_t> NGramFeatures::absorb(const NGramFeatures& other, std:
   return ids;
 }
 
-// The same n-grams in symbols wide enough for so many.
+// Stores the same n-grams in words that fit this number of symbols.
 void NGramFeatures::widen(std::int64_t symbols) {
   auto wide = std::visit(
       [&]<class Own>(const NGramDictionary<Own>& own) -> std::optional<Dictionary> {

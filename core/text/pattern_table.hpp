@@ -24,7 +24,7 @@ constexpr double kTableAlways = 1 << 22, kTableMost = 1 << 26;
 template <class Family>
 constexpr bool kHasTable = requires(const Family& family) { family.table_groups(); };
 
-// 0 if the family has no table, or one that is too large for so many symbols.
+// The size of the table; 0 if the family has none, or it is too large for data of `symbols` symbols.
 template <class Family>
 std::size_t table_size(const Family& family, std::int64_t alphabet_size, double symbols) {
   if constexpr (kHasTable<Family>) {

@@ -89,7 +89,7 @@ class SubstringTree {
   std::size_t n_sequences_, n_left_;
 };
 
-// k(x, x) of every sequence, each by itself. Multi-threaded over sequences.
+// k(x, x) of every sequence, computed separately. Multi-threaded over sequences.
 std::vector<double> substring_self(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, int threads);
 
 }  // namespace treille

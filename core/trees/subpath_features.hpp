@@ -57,7 +57,7 @@ class SubpathFeatures {
 
   const Parts& parts() const { return parts_; }
   std::size_t size() const { return node_of_.size(); }
-  // An upper bound of the entries in the rows of the fitted forest; 0 where nothing was fitted.
+  // An upper bound of the entries in the rows of the fitted forest; 0 if nothing was fitted.
   std::int64_t most_entries() const { return most_entries_; }
 
  private:

@@ -110,7 +110,7 @@ class FstProperties:
 
     @cached_property
     def has_epsilons(self) -> bool:
-        """Whether some arc reads and writes nothing: what `remove_epsilon` removes."""
+        """Whether some arc reads and writes nothing; `remove_epsilon` removes such arcs."""
         parts = self.parts()
         return bool(((parts.inputs == 0) & (parts.outputs == 0)).any())
 

@@ -201,7 +201,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
 def check_weights(
     C: float, codes: np.ndarray, classes: np.ndarray, class_weight: Any, sample_weight: Any, least: int = 2
 ) -> np.ndarray:
-    """C times class weight times sample weight, for every example; at least so many classes must have any weight."""
+    """C times class weight times sample weight, for every example; at least `least` classes must have weight."""
     given = check_sample_weight(sample_weight, len(codes))
     if len(np.unique(codes[given > 0])) < least:
         raise InputError("sample_weight leaves fewer than two classes with any weight")
@@ -209,7 +209,7 @@ def check_weights(
 
 
 def class_weights(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The weight of each class, of which there are so many examples."""
+    """The weight of each class, given its number of examples."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, dict):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_BARS, MOST_CHARACTERS, BLOCK = 30, 3000, 200
 LONGEST_NAME = 120  # of a part, in a table
 STEPS = 20  # of the strength of a colour on a text: more cannot be distinguished, and make pages long
-RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least so many of these letters is DNA or RNA
+RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least this many of these letters is DNA or RNA
 ROW, MOST_ROWS = 30, 24  # letters of a row, two of which fit beside each other on a wide screen; rows of a logo
 # In units of the viewBox: the step and the width of a letter, the left margin, the height of the highest letter.
 STEP, WIDTH, MARGIN, HEIGHT = 10.0, 9.4, 30.0, 46.0

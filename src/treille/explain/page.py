@@ -75,7 +75,7 @@ class Example(NamedTuple):
     number: int  # its position in the data
     predicted: str
     truth: str | None
-    wrong: bool | None  # None: neither right nor wrong is said, of numbers for instance
+    wrong: bool | None  # None: neither right nor wrong, for numbers for instance
     score: str
     confidence: float
     error: float  # distance of the prediction from the truth; 0 or less if it is right

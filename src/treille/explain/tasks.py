@@ -43,7 +43,7 @@ class Task(ABC):
     fields: ClassVar[tuple[str, ...]]
     reads: ClassVar[type[Batch] | None] = None  # the kind of data, if the kernel does not decide it
     unit: ClassVar[str] = "example"
-    pairs: bool = False  # whether each problem tells two labels apart
+    pairs: bool = False  # whether each problem separates two labels
     noun: ClassVar[str] = "class"
     commands: ClassVar[dict[str, str]] = {"predict": "predict", "evaluate": "evaluate"}  # of `treille`
     any_class: ClassVar[bool] = False

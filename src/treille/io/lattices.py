@@ -346,6 +346,6 @@ def _parsed(some: Sequence[_Lattice], request: Request, seen: Seen) -> tuple[lis
         return machines, f"{KINDS[meant]} ({how})"
     machines = json_arcs.parse(held, places, weights) if request.format == "arcs" else held
     if weights is None and request.format == "arcs":
-        return machines, "weights of the semiring that each names"
+        return machines, "as in the semiring that each names"
     how = "as requested" if weights else "as the format has them"
     return machines, f"{KINDS[weights or DEFAULT_WEIGHTS[request.format]]} ({how})"

@@ -175,13 +175,13 @@ class GraphPatternMap(GraphFeatureMap, LocatingMap):
         """The name of a pattern."""
 
     def label(self, code: int) -> str:
-        """The label of a node as it is written in names."""
+        """The label of a node in names."""
         if not self.alphabet:
             return "*"
         return shown(self.alphabet[code]) if self.quotes else self.alphabet[code]
 
     def edge_label(self, code: int) -> str:
-        """The label of an edge as it is written in names, between two dashes; they are one dash if there are none."""
+        """The label of an edge in names, between two dashes; one dash if edges have no labels."""
         return f"-{shown(self.edge_alphabet[code])}-" if self.edge_alphabet else "-"
 
     def merge_coded(self, other: Any, codes: np.ndarray, edge_codes: np.ndarray, names: tuple[Any, ...]) -> Any:

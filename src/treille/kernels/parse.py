@@ -197,7 +197,7 @@ def _class(name: str) -> type[Kernel]:
 
 
 def _plain(name: str) -> str:
-    """A name as it is looked up: gapped_kmer and GappedKmer are one."""
+    """The key of a name: the same for gapped_kmer and GappedKmer."""
     return name.lower().replace("_", "")
 
 

@@ -246,7 +246,7 @@ def _check_workers(client: Any) -> None:
 
 
 def _reaches_workers(client: Any) -> bool:
-    """Whether this process can connect to workers: results that come by way of the scheduler are sent twice."""
+    """Whether this process can connect to workers: results that come through the scheduler are sent twice."""
     connect, addresses = require_dask().comm.connect, client.nthreads()
 
     async def connects() -> bool:

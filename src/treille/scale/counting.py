@@ -35,7 +35,7 @@ from treille.spaces.parts import SHARES, PartsSpace, memory_needed
 from treille.spaces.source import Source
 from treille.spaces.space import no_features
 
-Found = Callable[[Any, int], Any]  # validates the labels of so many examples
+Found = Callable[[Any, int], Any]  # validates the labels of a number of examples
 Facts = dict[str, list[int]]  # size and time of each file
 COMPRESSED = 4  # times that texts are longer than compressed files, about
 

@@ -202,7 +202,7 @@ class BlockRun:
         self.recorder.add(float(self.primal.sum()), float(self.dual.sum()))
 
     def _dual(self) -> np.ndarray:
-        """The dual values at alpha, from w as it is kept up to date."""
+        """The dual values at alpha, from the current w."""
         state, problem = self.state, self.problem
         each = (
             problem.loss.conjugate(problem.y(k), problem.signs(k) * state.alpha[k], problem.C).sum()

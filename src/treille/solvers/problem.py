@@ -299,7 +299,7 @@ class Problem:
         return self.targets if self.targets.ndim == 1 else self.targets[:, k]
 
     def signs(self, k: int) -> np.ndarray:
-        """Coefficients of examples are these numbers times dual variables, and the other way round: y for classes, else 1."""
+        """Coefficients of examples are these numbers times dual variables, and vice versa: y for classes, else 1."""
         return self.y(k) if self.loss.of_classes else np.ones(len(self))
 
     def only(self, k: int) -> "Problem":
