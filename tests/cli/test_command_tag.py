@@ -317,7 +317,7 @@ def test_inspect_describes_a_tagger(cli, tagger):
     assert cli("inspect", tagger, "--json").json()["classes"] == ["B-NP", "B-VP", "I-NP", "O"]
 
 
-def test_commands_of_other_models_refuse_a_tagger_and_the_other_way_round(cli, tagger, data, wines):
+def test_commands_of_other_models_refuse_a_tagger_and_vice_versa(cli, tagger, data, wines):
     for verb, instead in (("predict", "run"), ("evaluate", "evaluate")):
         answer = cli(verb, tagger, wines)
         assert answer.code == 1

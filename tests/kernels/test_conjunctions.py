@@ -109,7 +109,7 @@ def test_with_frequent_conjunctions_it_is_its_definition(degree, min_support, co
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
-def test_a_scan_finds_what_hashes_find(degree):
+def test_scans_and_hash_tables_find_the_same_patterns(degree):
     indptr, columns = SPARSE.indptr.astype(np.int64), SPARSE.indices.astype(np.int32)
     order = np.argsort(np.argsort(np.bincount(columns, minlength=60), kind="stable")).astype(np.uint32)
     indptr, items = _core.recode_items(indptr, columns, order)

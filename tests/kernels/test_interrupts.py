@@ -179,7 +179,7 @@ def test_ctrl_c_ends_the_work_soon(work, n_jobs):
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_a_handler_that_raises_nothing_lets_the_work_go_on():
+def test_work_continues_after_a_handler_that_raises_nothing():
     kernel, seen = SubTree(), []
     batch = Trees(bushes(4000, 30))
     expected = RootPaths().gram(batch)

@@ -170,7 +170,7 @@ def test_predictions_are_not_computed_before_they_are_asked_for(client):
         lazy.compute()
 
 
-def test_the_model_is_saved_loaded_and_explained_and_its_report_tells_of_rounds(client, tmp_path):
+def test_the_model_is_saved_loaded_and_explained_and_its_report_has_rounds(client, tmp_path):
     model = treille.SVC(KERNEL).fit(bag(X), bag(two))
     model.save(tmp_path / "model.treille")
     loaded = treille.load(tmp_path / "model.treille")

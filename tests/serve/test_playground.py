@@ -97,7 +97,7 @@ def test_a_class_can_be_chosen_from_the_keyboard(wines, opened):
     page.assert_shows("#label", "red")
 
 
-def test_answers_to_what_was_typed_before_are_dropped(wines, opened):
+def test_answers_to_earlier_text_are_dropped(wines, opened):
     page = opened(wines)
     held = []
 

@@ -140,7 +140,7 @@ def test_invalid_chunk_tags_are_refused_with_their_place(call, message):
         call()
 
 
-def test_a_value_that_no_token_has_is_no_fault():
+def test_values_that_no_token_has_are_allowed():
     tags = Sentences([["NN"], ["B-NP"]])[1:]
     assert convert(tags, "IOB1") == [["I-NP"]]
 
