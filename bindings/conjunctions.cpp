@@ -80,7 +80,7 @@ void bind_features(nb::module_& m) {
           "The conjunctions of the nodes of trees in depth-first order that are `kept`; all if it is empty.")
       .def("__len__", &Features::size)
       .def_prop_ro_static(
-          "long_array", [](nb::handle) { return Patterns::kLongArray; }, "From how many nodes on a hash table is faster than a scan.")
+          "long_array", [](nb::handle) { return Patterns::kLongArray; }, "Number of nodes from which a hash table is faster than a scan.")
       .def_prop_ro("n_items", [](const Features& self) { return self.patterns().n_items(); })
       .def_prop_ro("constant", &Features::constant)
       .def_prop_ro("n_bytes", [](const Features& self) { return self.patterns().n_bytes(); })
@@ -123,7 +123,7 @@ void bind_features(nb::module_& m) {
             });
             return std::pair(give(offsets), give(items));
           },
-          "ids"_a, "The items of these features, one after another, after where those of each begin.")
+          "ids"_a, "The items of these features, one feature after another, preceded by the offset of each feature.")
       .def(
           "trees",
           [](const Features& self) -> TreesOut {

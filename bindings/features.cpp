@@ -100,7 +100,7 @@ void bind_features(nb::module_& m) {
           [](const CompactIn& self, In<double> weights) {
             return CompactIn{weighted(self.rows, self.cells, weights), self.cells, self.n_entries};
           },
-          "column_weights"_a, "The same for weights of features, if each feature is a cell of its own.");
+          "column_weights"_a, "The same for weights of features, if each feature has its own cell.");
   m.def("compact", &compact_rows, "rows"_a, "families"_a.none(), "merge"_a, "threads"_a,
         "Columns by falling frequency, singletons last; proportional columns merged if `merge`; families of nearly equal columns (sizes, "
         "and the family and member of each feature) in a Helmert basis where rows are long and have fewer entries there.");

@@ -24,7 +24,7 @@ void bind_graphlets(nb::module_& m) {
         auto counts = unlocked([&] { return graphlets_of_nodes(graphs, size, threads); });
         return give_matrix(std::move(counts), static_cast<std::size_t>(graphs.offsets.back()), n_graphlets(size, true));
       },
-      "graphs"_a, "size"_a, "threads"_a, "In how many connected subgraphs of each type a node is, one row for each node.");
+      "graphs"_a, "size"_a, "threads"_a, "The number of connected subgraphs of each type that contain a node, one row for each node.");
 }
 
 }  // namespace treille

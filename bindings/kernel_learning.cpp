@@ -40,7 +40,7 @@ void bind_kernel_learning(nb::module_& m) {
             return unlocked([&] { return Columns::of_csr(parts, n_columns, view(position), view(blocks)); });
           },
           "indptr"_a, "ids"_a, "data"_a, "first"_a, "n_columns"_a, "position"_a, "blocks"_a)
-      .def("merge_equal", native(&Columns::merge_equal), "Keeps one of equal columns; returns for each column the one that stands for it.")
+      .def("merge_equal", native(&Columns::merge_equal), "Keeps one of equal columns; returns the kept column for each column.")
       .def("norms", [](const Columns& columns) { return copied(std::span<const double>(columns.norms)); });
 
   nb::class_<SquaredL1Answer>(m, "SquaredL1Answer", "The answer to one problem.")

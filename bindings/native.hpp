@@ -12,7 +12,7 @@
 
 namespace treille {
 
-// For a type of the core that Python gives as another: that type, `Given`, and read(given).
+// Converts arguments to a type of the core: the type that Python passes, `Given`, and read(given).
 template <class T>
 struct FromPython {};
 

@@ -21,7 +21,7 @@ Sequences strings(const In<std::int32_t>& symbols, const In<std::int64_t>& offse
 
 using ArcsOut = std::tuple<std::uint32_t, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<std::int32_t>, Out<double>>;
 
-// Of one class: numbers alone.
+// The arcs of the automaton of one class, as arrays of numbers.
 ArcsOut arcs(const WeightAutomaton& automaton) {
   const std::size_t n = automaton.n_arcs();
   Buffer<std::int32_t> sources(n), labels(n), targets(n);

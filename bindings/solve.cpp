@@ -118,8 +118,8 @@ void bind_solve(nb::module_& m) {
         return solve_folds(rows, targets, {weights, view(begin), view(held_out), view(Cs)}, options, threads, std::move(poll));
       },
       "rows"_a, "targets"_a, "begin"_a, "held_out"_a, "Cs"_a, "options"_a, "threads"_a, "poll"_a,
-      "Outputs of held-out examples by C, example and problem; relative gaps, seconds and epochs by C, fold and problem. `targets` has "
-      "those of each fold, with the weights for C = 1, 0 for what it holds out; poll as in dual_cd, with paths for problems.");
+      "Outputs of held-out examples by C, example and problem; relative gaps, seconds and epochs by C, fold and problem. `targets` are "
+      "the targets of each fold, with the weights for C = 1, and 0 for held-out examples; poll as in dual_cd, with paths for problems.");
 
   m.def(
       "smo",

@@ -156,8 +156,8 @@ void bind_text(nb::module_& m) {
             return std::tuple(std::move(merged), give(own), give(ids));
           },
           "other"_a, "recode_other"_a,
-          "The n-grams of both, those of `other` after these, and the ids of both. Symbol s of `other` is recode_other[s] here; symbols "
-          "that are new follow those of this alphabet.")
+          "The n-grams of both, with new n-grams of `other` last, and the ids of both. Symbol s of `other` is recode_other[s] here; "
+          "new symbols follow the symbols of this alphabet.")
       .def("absorb", native(&NGramFeatures::absorb), "other"_a, "recode_other"_a,
            "Adds the n-grams of `other` to these, and returns their ids here; as in merge.")
       .def("__len__", &NGramFeatures::size)

@@ -40,7 +40,7 @@ template <class Rule>
 void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index) {
   using Index = TreeIndex<typename Rule::Kin>;
   index.def("gram", native(&tree_gram<Rule>), "left"_a, "rule"_a, "own"_a, "threads"_a,
-            "The values of the trees `left` with those of the index, row by row; `own`: `left` are the trees of the index.");
+            "The kernel values of the trees `left` and the trees of the index, row by row; `own`: `left` are the trees of the index.");
   index.def(
       "shares",
       [](const Index& self, const ForestIn& left, const Rule& rule, Matrix beta, int threads) {

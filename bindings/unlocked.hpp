@@ -16,7 +16,7 @@ namespace treille {
 inline unsigned long main_thread = 0;  // Python's, set when the module is loaded
 
 // While it lives, and if it was made in Python's main thread, Ctrl-C is noticed by poll(). Python's own handler is called as well, so
-// that PyErr_CheckSignals finds the signal; a handler of the user's that raises nothing lets the work go on.
+// that PyErr_CheckSignals finds the signal; if a handler of the user raises nothing, the work continues.
 class InterruptScope {
  public:
   InterruptScope() {
@@ -67,7 +67,7 @@ class InterruptScope {
     static struct sigaction value;
     return value;
   }
-  // Whether the handler before ours is Python's; otherwise the signal is ignored, or ends the process.
+  // Returns whether the handler before ours is Python's; otherwise the signal is ignored, or ends the process.
   static bool chained() {
     return (before().sa_flags & SA_SIGINFO) == 0 && before().sa_handler != SIG_IGN && before().sa_handler != SIG_DFL;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Sequences with numbers, given in the order in which they are first met. Exact: see tag_index.hpp. Expected O(length) to look one up;
+// Numbers for distinct sequences, in the order of first occurrence. Exact: see tag_index.hpp. Expected O(length) to look one up;
 // 19 to 31 bytes per sequence besides its items.
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // Ctrl-C, and the progress of long work. Loops call poll() every few milliseconds at most, or tick() once per item.
 //
 // A signal handler sets `pending`. The thread that may ask whether the signal is to stop the work (Python's main thread) confirms it in its
-// next poll; then all threads of this work leave by the exception `Interrupted`, and threads of other work go on. A poll costs one read of
-// a flag that is nearly always false.
+// next poll; then all threads of this work leave by the exception `Interrupted`, and threads of other work continue. A poll costs one read
+// of a flag that is nearly always false.
 
 #include <atomic>
 #include <cstdint>

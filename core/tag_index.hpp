@@ -43,7 +43,7 @@ class TagIndex {
     return slots_[slot_of(tag, same)].number;
   }
 
-  // As find; where there is none, the item is given the next number, which is returned after a call of add().
+  // Like find, but an item that is not found gets the next number, which is returned after a call of add().
   template <class Same, class Add>
   std::uint32_t find_or_add(std::uint32_t tag, Same&& same, Add&& add) {
     for (std::size_t at = tag >> shift_;; at = (at + 1) & mask_) {
@@ -66,7 +66,7 @@ class TagIndex {
 
   void prefetch(std::uint32_t tag) const { request(&slots_[tag >> shift_]); }
 
-  // The item that a lookup probably compares, if any: where it is worth requesting that in advance, too.
+  // The item that a lookup probably compares, if any, for callers that prefetch it, too.
   std::uint32_t candidate(std::uint32_t tag) const {
     const Slot slot = slots_[tag >> shift_];
     return slot.tag == tag ? slot.number : kAbsent;

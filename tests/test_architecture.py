@@ -156,7 +156,7 @@ def test_files_are_short_enough_to_hold(path):
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_files_begin_with_what_they_are_for(path):
+def test_files_begin_with_their_purpose(path):
     assert ast.get_docstring(ast.parse(path.read_text()))
 
 

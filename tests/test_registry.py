@@ -123,7 +123,7 @@ def test_solvers_estimators_and_kinds_of_a_user_are_saved_and_loaded(tmp_path):
         (lambda path: Tagged(["ab"]).state(), "the data kind 'Tagged' is not registered"),
     ],
 )
-def test_what_is_not_registered_is_not_saved(save, message, tmp_path):
+def test_unregistered_classes_are_not_saved(save, message, tmp_path):
     with pytest.raises(InputError, match=message):
         save(tmp_path / "m.treille")
 

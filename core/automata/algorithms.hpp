@@ -42,23 +42,23 @@ template <class S>
 Machine push(const Machine& machine);
 
 // Minimisation of a deterministic machine without cycles: the fewest states with every string's weight kept, for weights of any sign.
-// From the last state to the first: the signature of a state is its final weight and its list (labels, weight x factor(target),
-// class(target)), divided by its first non-zero number, which becomes its factor; states with equal signatures are one class, and
-// factors move to the incoming arcs. Weights are equal by cells (rounding.hpp). States without a future are left out.
-// Needs: no cycle, no arc that reads and writes nothing, and no state with two arcs of the same labels (pairs, for transducers);
-// otherwise std::invalid_argument names it. Expected time O(states + arcs), by hashing. States of the result are numbered along arcs,
-// the start first. Revuz 1992, over a field: weights need no pushing first.
+// States are visited from the last to the first: the signature of a state is its final weight and its list (labels, weight x
+// factor(target), class(target)), divided by its first non-zero number, which becomes its factor; states with equal signatures are one
+// class, and factors move to the incoming arcs. Weights are equal by cells (rounding.hpp). States without a future are left out. Needs: no
+// cycle, no arc that reads and writes nothing, and no state with two arcs of the same labels (pairs, for transducers); otherwise
+// std::invalid_argument names it. Expected time O(states + arcs), by hashing. States of the result are numbered along arcs, the start
+// first. Revuz 1992, over a field: weights need no pushing first.
 template <class S>
 Machine minimize(const Machine& machine);
 
-// Whether two machines give every string the same weight, up to rounding: for a string x that is seen through states with weights v, the
-// two sums of v(s) final(s) may differ by `tolerance` times the size of their terms over the reals, times max(1, cost) for costs.
+// Tests whether two machines give every string the same weight, up to rounding: for a string x that is seen through states with weights v,
+// the two sums of v(s) final(s) may differ by `tolerance` times the size of their terms over the reals, times max(1, cost) for costs.
 // Labels are pairs (input, output): transducers that write the same strings with other alignments count as different. Epsilon arcs are
 // removed. Without cycles: one subset construction runs through both machines at once (subsets.hpp), and stops at the first difference; the
 // rest of a string is compared, so small differences may add up along it.
-// With cycles, over the reals and in the log semiring: the vectors v(x) over the states of both span a space of dimension at most
+// If there are cycles, over the reals and in the log semiring: the vectors v(x) over the states of both span a space of dimension at most
 // n = states of both; strings are followed in order of length as long as v(x) is new to that space, so at most n of them.
-// Time O(n^3 + n x (arcs + n x labels)), space O(n^2). Tzeng 1992. Tropical machines with cycles: undecidable, std::invalid_argument.
+// Time O(n^3 + n x (arcs + n x labels)), space O(n^2). Tzeng 1992. Undecidable for tropical machines with cycles: std::invalid_argument.
 template <class S>
 bool equivalent(const Machine& a, const Machine& b, double tolerance);
 

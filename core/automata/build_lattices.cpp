@@ -165,7 +165,7 @@ class LatticeBuilder {
     return store(exact_) - least;
   }
 
-  // Costs c of an arc from s to t become c + V(t) - V(s), those of a final state c - V(s), V the least cost of a path to the end: then no
+  // Costs c of an arc from s to t become c + V(t) - V(s), costs of a final state c - V(s), V the least cost of a path to the end: then no
   // cost is negative, and costs on the best path are 0 but for rounding, so that they lose no digit however large V becomes. Returns V of
   // the start.
   double reduce_costs() {

@@ -30,7 +30,7 @@ class Components {
   // All states, component by component: along the arcs, where no cycle forbids it.
   std::span<const State> order() const { return states_; }
 
-  // Whether arcs of the component form a cycle: more than one state, or an arc from its state to itself.
+  // Returns whether arcs of the component form a cycle: more than one state, or an arc from its state to itself.
   bool is_cyclic(const Machine& machine, State component) const;
 
   // The states of a cycle inside a cyclic component, a shortest one through its first state.

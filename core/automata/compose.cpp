@@ -107,7 +107,7 @@ class Composition {
     const auto lefts = left_.arcs(p), all = right_.arcs(q);
     std::size_t symbols = 0;
     for (; symbols < all.size() && all[symbols].input == kEpsilon; ++symbols)
-      if (look.labels != 0 || look.final)  // else A, which has only epsilon arcs here, could never go on
+      if (look.labels != 0 || look.final)  // else A, which has only epsilon arcs here, could never continue
         add(p, all[symbols].target, look.epsilon, kEpsilon, all[symbols].output, all[symbols].weight);
     const auto rights = all.subspan(symbols);
 

@@ -93,7 +93,7 @@ inline bool star(Tropical, double a, double& sum) {
 }
 
 // I + M + M^2 + ..., in place, row by row; false where a sum diverges. Kleene's elimination, O(n^3); over the reals it is Gauss-Jordan on
-// I - M without exchange of rows: the pivots are 1 - a for sums a over paths, no larger than those of |M|, which stay below 1 where the
+// I - M without exchange of rows: the pivots are 1 - a for sums a over paths, no larger than the sums for |M|, which stay below 1 if the
 // sum converges absolutely. Lehmann 1977.
 template <class S>
 bool eliminate(std::vector<typename S::Weight>& matrix, std::size_t n) {
@@ -115,7 +115,7 @@ bool eliminate(std::vector<typename S::Weight>& matrix, std::size_t n) {
   return true;
 }
 
-// Whether the sum of |weights| over all paths converges. The weight of all ways from a state back to itself, unlike the weight of
+// Tests whether the sum of |weights| over all paths converges. The weight of all ways from a state back to itself, unlike the weight of
 // ways to another state, does not depend on how the weight of a cycle is distributed over its arcs.
 template <class W>
 bool converges_absolutely(std::span<const InnerArc<W>> arcs, std::size_t n) {
@@ -143,7 +143,7 @@ bool solve_series(const SquareMatrix<W>& transposed, std::span<W> d, bool& conve
   return solved;
 }
 
-// Whether M^k -> 0, by repeated squaring: the logarithm of the norm of M^(2^k) falls below any bound if and only if it does.
+// Tests whether M^k -> 0, by repeated squaring: the logarithm of the norm of M^(2^k) falls below any bound if and only if it does.
 template <class W>
 bool powers_vanish(SquareMatrix<W> M) {
   using std::abs, std::log;

@@ -44,7 +44,7 @@ bool same_without_cycles(const MachineOf<S>& both, State first_of_b, std::span<c
 // Orthonormal vectors that span all vectors so far.
 class Basis {
  public:
-  // Whether v, of norm one, lies outside the span; then the span grows. Residuals below 1e-7 count as rounding.
+  // Returns whether v, of norm one, lies outside the span; if so, adds it to the span. Residuals below 1e-7 count as rounding.
   bool grows_with(std::span<const double> v) {
     std::vector<double> rest(v.begin(), v.end());
     for (int twice = 0; twice < 2; ++twice)  // one pass is inexact if it removes most of the vector

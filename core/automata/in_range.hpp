@@ -19,7 +19,7 @@
 
 namespace treille {
 
-// The flags of overflow and underflow. On x86-64 doubles have a register of flags of their own, which takes a twentieth of the time that
+// The flags of overflow and underflow. On x86-64 doubles have a separate register of flags, which takes a twentieth of the time that
 // the C library's functions take.
 #if defined(__x86_64__)
 constexpr unsigned kRangeFlags = _MM_EXCEPT_OVERFLOW | _MM_EXCEPT_UNDERFLOW;
@@ -39,7 +39,7 @@ template <class Run>
   run();
 }
 
-// Calls run(); whether no number overflowed, or lost digits by underflow, meanwhile. If one did, an error of run is dropped: it may
+// Calls run(); returns whether no number overflowed, or lost digits by underflow. If one did, an error of run is dropped: it may
 // be due to wrong numbers.
 template <class Run>
 bool in_range(Run&& run) {
@@ -71,7 +71,7 @@ inline double representable(const Scaled& number, const std::string& what) {
 // would. `operation` names what was done, for the message. O(states + arcs) for each of a few rounds, mostly.
 Machine balanced(const BasicMachine<Scaled>& machine, const char* operation);
 
-// The same without such factors.
+// The same without these factors.
 Machine rounded(const BasicMachine<Scaled>& machine, const char* operation);
 
 // run(S, machines...), a machine over S: over the reals with doubles where they suffice, else with scaled numbers; finish makes a machine

@@ -1,8 +1,8 @@
 #pragma once
 // Many acyclic weighted automata in flat arrays, over the reals: distributions over strings, as recognisers and translators produce them.
 //
-// In every lattice the states are in topological order, state 0 is the start, each state lies on an accepting path, and the arcs stand by
-// rising source. The empty lattice has no state. `build_lattices` brings machines of any order into this form.
+// In every lattice the states are in topological order, state 0 is the start, each state lies on an accepting path, and the arcs are sorted
+// by source. The empty lattice has no state. `build_lattices` brings machines of any order into this form.
 
 #include <cstdint>
 #include <span>
@@ -68,7 +68,7 @@ struct BuiltLattices {
 // Cost: O(arcs + states log states).
 BuiltLattices build_lattices(const RawLattices& raw, bool normalize, int threads);
 
-// Where the arcs of each state begin, and one more for the end.
+// The index of the first arc of each state, and the number of arcs.
 std::vector<std::size_t> arc_heads(const Lattice& x);
 
 // Forward(s) sums the weights of paths from the start to s, backward(s) those from s to the end.

@@ -32,7 +32,7 @@ struct BasicArc {
 };
 using Arc = BasicArc<double>;
 
-// How the arcs of a state are sorted.
+// The order of the arcs of a state.
 constexpr auto arc_before = [](const auto& a, const auto& b) {
   return std::tie(a.input, a.output, a.target) < std::tie(b.input, b.output, b.target);
 };

@@ -18,7 +18,7 @@
 
 namespace treille {
 
-// A new start, state 0, leads to both by empty arcs; then come the states of A, then those of B.
+// A new start, state 0, leads to both by empty arcs; then come the states of A and of B.
 template <class S>
 Machine sum(const Machine& a, const Machine& b) {
   Assembly out(std::int64_t{1} + a.size() + b.size(), 2 + a.n_arcs() + b.n_arcs());

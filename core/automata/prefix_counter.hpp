@@ -134,7 +134,7 @@ class PrefixValues {
     }
   }
 
-  // Whether an underflow was harmless: in a distribution, a number is later multiplied by 1 at most.
+  // Returns whether an underflow was harmless: in a distribution, a number is later multiplied by 1 at most.
   bool of_distribution(const GramSpan& span) const {
     return span.decay <= 1 && std::ranges::all_of(backward_, [](const W& sum) { return 0.5 < sum && sum < 2; }) &&
            std::ranges::all_of(values, [](const W& value) { return std::isfinite(value); });

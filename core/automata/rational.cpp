@@ -127,7 +127,7 @@ RationalFeatures RationalFeatures::from_strings(std::span<const std::int32_t> la
   Found all;
   for (std::size_t id = 0; id + 1 < offsets.size(); ++id)
     if (all.insert(labels.subspan(at(offsets[id]), at(offsets[id + 1] - offsets[id]))) != id)
-      throw std::invalid_argument("the same string stands twice among the features");
+      throw std::invalid_argument("the same string occurs twice among the features");
   RationalFeatures features;
   features.trie_ = std::move(all.trie);
   features.nodes_ = std::move(all.nodes);

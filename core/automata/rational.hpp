@@ -32,7 +32,7 @@ class RationalFeatures {
   // Ids fall with the number of lattices that hold the string; ties go by first occurrence.
   static RationalFeatures fit(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads,
                               RowsWithNorms& rows);
-  // Frozen features from their strings: labels of T's output, and where those of each string begin.
+  // Restores features from their strings: labels of T's output, and the offset of each string.
   static RationalFeatures from_strings(std::span<const std::int32_t> labels, std::span<const std::int64_t> offsets);
 
   RowsWithNorms transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const;

@@ -99,7 +99,7 @@ class Propagator {
 
   const InternedStrings& strings() const { return trie_; }
 
-  // Whether an underflow was harmless: no number is multiplied by more than 2^20 after it.
+  // Returns whether an underflow was harmless: no number is multiplied by more than 2^20 after it.
   bool only_loses_the_lightest() const {
     const auto small = [](double weight) { return 0 <= weight && weight <= 0x1p20; };
     const auto few = [&](const Arc& arc) { return small(arc.weight); };
@@ -137,7 +137,7 @@ class Propagator {
     }
   }
 
-  // Which pairs are reached, which accept, which may still write; and the weight of all ways to the end.
+  // Finds the pairs that are reached, accept, or may still write, and the weight of all ways to the end.
   void find_pairs() {
     marks_.assign(x_.size() * width(), 0);
     rest_.assign(x_.size() * width(), W{});

@@ -35,7 +35,7 @@ class Scaled {
   std::int64_t exponent() const { return exponent_; }
   // The nearest double: infinite where it is too large, 0 where it is too small.
   double value() const { return std::ldexp(mantissa_, static_cast<int>(std::clamp<std::int64_t>(exponent_, -3000, 3000))); }
-  // Whether a double is equal to it.
+  // Returns whether a double is equal to it.
   bool fits() const { return mantissa_ == 0 || (exponent_ > -1100 && exponent_ <= 1024 && Scaled(value()) == *this); }
 
   friend Scaled operator*(Scaled a, Scaled b) {

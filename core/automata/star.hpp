@@ -1,6 +1,6 @@
 #pragma once
 // The weights of all paths between the states of a component: M* = I + M + M^2 + ..., M_ij the weight of the arcs from i to j, by
-// elimination, O(n^3). Where weights of both signs converge only in order of length, each row is a system of its own, O(n^4).
+// elimination, O(n^3). Where weights of both signs converge only in order of length, each row is a separate system, O(n^4).
 
 #include <cstddef>
 #include <span>

@@ -63,7 +63,7 @@ class StringTrie {
   std::size_t size() const { return states_.size(); }
   std::size_t n_arcs() const { return size() - 1; }
   std::uint32_t end(std::size_t z) const { return end_[z]; }  // the state of string z
-  // Of the arc that leads there.
+  // The label of the arc that leads to the state.
   std::int32_t label(std::uint32_t state) const { return bytes_.empty() ? labels_[state] : bytes_[state]; }
   std::uint32_t first_child(std::uint32_t state) const { return states_[state].first; }
   std::uint32_t end_of_children(std::uint32_t state) const { return states_[state].first + states_[state].children; }

@@ -1,6 +1,6 @@
 #pragma once
 // The subset construction on a machine without cycles, over any of the semirings: shared by determinisation and the test of equivalence.
-// After a string x the machine is in each state with the sum of the weights of x's paths there. A subset is that list up to a common
+// After a string x, the weight of a state is the sum of the weights of x's paths there. A subset is this list up to a common
 // factor, the first of its weights: (state, residual), sorted by state, the first residual one, the others of any sign. States whose
 // weight is zero (rounding.hpp) are left out. A subset of one state is known by its state, others by a hash of states and cells
 // (rounding.hpp).

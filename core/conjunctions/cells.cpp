@@ -70,7 +70,7 @@ RecodedItems ConjunctionCells::find_twins() {
   return RecodedItems(all_.rows.indptr, all_.rows.items, std::span<const Item>(first));
 }
 
-// For a pattern of first twins, how many patterns of k = 1 .. degree items it stands for: the coefficients of the product of
+// The number of patterns of k = 1 .. degree items that a pattern of first twins represents: the coefficients of the product of
 // (1 + t)^twins - 1 over its items.
 class ConjunctionCells::Ways {
  public:
@@ -174,7 +174,7 @@ void ConjunctionCells::join_cells(std::vector<Part>& parts) {
   n_patterns_ = static_cast<std::size_t>(std::accumulate(alone_.begin(), alone_.end(), shared));
 }
 
-// The rows, first with places for cells that two threads found, then without. False if a row does not have as many patterns as its cells.
+// Writes the rows, first with places for cells that two threads found, then without. False if rows and cells differ in patterns.
 bool ConjunctionCells::write_rows(std::vector<Part>& parts) {
   const std::size_t n = all_.rows.size(), width = static_cast<std::size_t>(degree_);
   Buffer<std::int64_t> places(n + 1), indptr(n + 1);

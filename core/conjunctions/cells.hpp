@@ -8,8 +8,8 @@
 // sum of c_|P| over its patterns. The patterns that occur in one row only form one cell for each row. Rows are written by cell, straight
 // from the projections: rows by pattern, several times as long, are never made, nor are the patterns listed before `patterns` is called.
 //
-// Items that occur in the same rows, such as a rare word and its affixes, are twins: only the first of them is mined, and stands for all.
-// A pattern of j such items stands for as many patterns of k items as there are ways to choose k of their twins, one at least of each.
+// Items that occur in the same rows, such as a rare word and its affixes, are twins: only the first of them is mined, and represents all.
+// A pattern of j such items represents as many patterns of k items as there are ways to choose k of their twins, at least one of each.
 //
 // Sums of 64-bit hashes decide which patterns occur in the same rows. The rows are then checked: each must hold as many patterns
 // as its cells have. Where that fails the hashes are drawn again.

@@ -224,7 +224,7 @@ std::pair<PatternTrees, Array<std::uint8_t>> ConjunctionFeatures::restricted(std
     const std::size_t id = ids_.empty() ? node + (constant_ ? 1 : 0) : ids_[node];
     return id != kNoFeature && wanted[id] != 0;
   };
-  // From the end: a node is used if it is wanted, or one below it is.
+  // Runs from the end: a node is used if it, or a node below it, is wanted.
   std::vector<std::uint8_t> below(std::numeric_limits<std::uint8_t>::max() + 2, 0);
   std::size_t n_used = 0, n_wanted = 0;
   for (std::size_t node = patterns_.size(); node-- > 0;) {

@@ -40,7 +40,7 @@ class ConjunctionFeatures {
     if (constant_) use(std::size_t{0}, 0);
     match(row, 0, row.size(), present, use);
   }
-  // Without the constant, of conjunctions that begin with one of row[first .. last).
+  // The same without the constant, for conjunctions that begin with one of row[first .. last).
   template <class Use>
   void match(std::span<const Item> row, std::size_t first, std::size_t last, const ItemSet& present, Use&& use) const {
     match_nodes(row, first, last, present, [&](std::size_t node, std::size_t id) {
@@ -65,7 +65,7 @@ class ConjunctionFeatures {
 
   // The trees of some features, which rise, and which of their nodes are features.
   std::pair<PatternTrees, Array<std::uint8_t>> restricted(std::span<const std::int64_t> ids) const;
-  // For each node 1 + its feature, where has_weight(feature); else 0.
+  // For each node, 1 + its feature if has_weight(feature), else 0.
   template <class HasWeight>
   Array<std::uint32_t> feature_numbers(HasWeight&& has_weight) const {
     Array<std::uint32_t> numbers(patterns_.size(), 0);
@@ -95,7 +95,7 @@ class ConjunctionFeatures {
   std::size_t n_features_;
 };
 
-// How many patterns are frequent, and how often they occur in all rows together: exactly if all patterns occur at most `budget` times,
+// The number of frequent patterns, and of their occurrences in all rows: exactly if all patterns occur at most `budget` times,
 // otherwise from a sample of the roots, in about that many steps.
 struct ConjunctionSizes {
   double patterns, occurrences;

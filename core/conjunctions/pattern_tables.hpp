@@ -48,7 +48,7 @@ class PatternTables {
 
   PatternTables() = default;
   // Nodes as in PatternTrees, at most `degree` levels; each has a number; nodes of number 0 are not found, though nodes below them are.
-  // Items from `first_late` on are those that rows are continued with: unless patterns are deep, they have tables of their own.
+  // Items from `first_late` on are those that rows are continued with: unless patterns are deep, they have separate tables.
   PatternTables(std::span<const std::uint8_t> levels, std::span<const Item> items, std::span<const std::uint32_t> numbers,
                 std::size_t n_items, std::size_t degree, Item first_late = kNoItem);
 
@@ -70,7 +70,7 @@ class PatternTables {
     if (!deep()) open(row, scratch);
   }
 
-  // Only those that begin with row[r].
+  // Finds only the patterns that begin with row[r].
   template <class Wanted>
   TREILLE_INLINE void find_root(std::span<const Item> row, std::size_t r, Scratch& scratch, Wanted&& wanted) const {
     begin(row, scratch, row.size());
@@ -148,7 +148,7 @@ class PatternTables {
   }
   static std::size_t after(Table table, std::size_t bucket) { return bucket + 1 == table.begin + table.size ? table.begin : bucket + 1; }
 
-  // Of the slots of a bucket; kSlots: none has the item.
+  // The slot of a bucket that has the item; kSlots if none has.
   static std::size_t slot(const Bucket& bucket, Item item) {
 #if defined(__SSE2__)
     const __m128i own = _mm_set1_epi32(static_cast<int>(item));

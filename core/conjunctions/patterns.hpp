@@ -28,7 +28,7 @@ struct PatternTrees {
   Array<Item> items;
 };
 
-// Whether arrays are such trees, with items below n_items and at most `degree` levels.
+// Returns whether arrays are such trees, with items below n_items and at most `degree` levels.
 inline bool are_trees(std::span<const std::uint8_t> levels, std::span<const Item> items, std::size_t n_items, std::size_t degree) {
   if (levels.size() != items.size()) return false;
   std::vector<Item> last(degree + 2, kNoItem);  // of each level, below the same parent

@@ -15,10 +15,10 @@
 
 namespace treille {
 
-// For each cell its weights v that are not 0, from words[at[cell]] on. Up to 32 functions: the set of functions as bits, and a weight for
-// each. More of them: a number n, and n pairs of a function and its weight, or, where n is K, K weights.
+// For each cell, its weights v that are not 0, from words[at[cell]] on. Up to 32 functions: the set of functions as bits, and a weight for
+// each. More functions: a number n, and n pairs of a function and its weight, or K weights if n is K.
 struct WeightLists {
-  static constexpr std::size_t kMasked = 32;  // so many functions have bits
+  static constexpr std::size_t kMasked = 32;  // up to this many functions are bits
   static constexpr std::size_t kSpare = 8;    // words behind the last list, which may be read
 
   Array<std::uint32_t> words;
@@ -36,7 +36,7 @@ class ConjunctionScorer {
   // The work space of a thread that computes scores.
   struct Scratch {
     PatternTables::Scratch row, more;
-    std::vector<Item> known;  // items whose sums of pairs with those of the row are in `sums`, K each
+    std::vector<Item> known;  // items whose sums of pairs with the items of the row are in `sums`, K each
     std::vector<float> sums;
     std::vector<std::size_t> ends;
   };

@@ -10,7 +10,7 @@
 
 namespace treille {
 
-// Codes by order of first appearance. Where most values differ, those of a row are neighbours in the codebook, so that reading
+// Codes in order of first appearance. If most values differ, the values of a row are neighbours in the codebook, so that reading
 // the row reads one run of memory.
 class Codebook {
  public:
@@ -30,7 +30,7 @@ class Codebook {
 
   std::size_t size() const { return values_.size(); }
   double operator[](std::size_t code) const { return values_[code]; }
-  // How many bits the codes need.
+  // The number of bits that the codes need.
   int bits() const { return static_cast<int>(std::bit_width(std::max<std::size_t>(size(), 2) - 1)); }
   Buffer<double> values() const {
     Buffer<double> copy(size());

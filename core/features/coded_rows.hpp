@@ -112,7 +112,7 @@ struct CodedEntries {
   }
 };
 
-// Calls use(Word{}) with the narrowest word for ids below n_ids and codes of so many bits.
+// Calls use(Word{}) with the narrowest word for ids below n_ids and codes of this many bits.
 template <class Use>
 auto with_word_type(std::size_t n_ids, int code_bits, Use&& use) {
   if (code_bits + std::bit_width(n_ids) <= 32) return use(std::uint32_t{});
@@ -139,7 +139,7 @@ std::vector<std::size_t> id_ranges(const CodedRowsView<Word>& rows, int threads)
   return cuts;
 }
 
-// In how many rows each column occurs.
+// The number of rows in which each column occurs.
 template <class Word>
 Buffer<std::uint32_t> column_counts(const CodedRowsView<Word>& rows, int threads) {
   auto counts = Buffer<std::uint32_t>::zeros(rows.n_features);

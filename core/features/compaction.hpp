@@ -7,7 +7,7 @@
 // - Where families of nearly equal columns are given and rows are long, the rows are expressed in the families' Helmert basis
 //   (helmert_basis.hpp), if they have fewer entries there. Nothing else is done in this case.
 //
-// The columns of the result are called cells. `read` gives the weights of the features from those of the cells.
+// The columns of the result are called cells. `read` computes the weights of the features from the weights of the cells.
 // Scales of rows are separate and never change. Cost: a few passes over the entries.
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class CellMap {
   std::size_t n_features() const { return n_features_; }
   std::size_t n_cells() const { return n_cells_; }
   std::size_t n_families() const { return basis_ ? basis_->n_families() : 0; }  // 0 if the basis is not changed
-  // The weights of the features from those of the cells, `n_functions` columns each.
+  // The weights of the features from the weights of the cells, `n_functions` columns each.
   void read(std::span<const double> cells, std::size_t n_functions, int threads, double* weights) const;
   // The adjoint of `read`: the cells of a vector that is a linear combination of rows.
   Buffer<double> project(std::span<const double> vector) const;

@@ -1,5 +1,5 @@
 #pragma once
-// How the number of occurrences of a feature becomes its value: phi_z(x) = s_z t(c_z(x)). The factor s_z depends on the feature alone.
+// Transforms the number of occurrences of a feature to its value: phi_z(x) = s_z t(c_z(x)). The factor s_z depends on the feature alone.
 
 #include <array>
 #include <cmath>

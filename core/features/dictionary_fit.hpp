@@ -27,7 +27,7 @@ std::vector<RowPart> scan_shares(const Data& data, int threads, std::vector<doub
   return fill_parts(shares(data, threads), scan);
 }
 
-// How far ahead memory is prefetched: slots first, then the grams that the slots name.
+// Distances of prefetching: slots first, then the grams that the slots name.
 constexpr std::size_t kAhead = 24, kAheadGram = 12;
 
 // Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so ids

@@ -39,7 +39,7 @@ class GramIndex {
 
   std::size_t size() const { return scale_.size(); }
 
-  // out[j] = row i of `data` times row j of the index, for all j >= first; the others are left alone.
+  // out[j] = row i of `data` times row j of the index, for all j >= first; the others are not changed.
   template <class Word>
   void row(const CodedRowsView<Word>& data, std::size_t i, std::size_t first, double* out) const {
     std::fill(out + first, out + size(), 0.0);

@@ -60,7 +60,7 @@ class HelmertBasis {
   Array<std::uint32_t> family_, member_;
 };
 
-// The rows in the basis; nothing where they would not have fewer entries, or cells and values do not fit 32 bits. The places of the
+// The rows in the basis; nothing if they would not have fewer entries, or cells and values do not fit 32 bits. The places of the
 // features must rise with their ids.
 template <class Word>
 std::optional<CodedEntries> rows_in_basis(const CodedRowsView<Word>& rows, const HelmertBasis& basis, int threads);

@@ -60,7 +60,7 @@ class NGramDictionary {
     request(&examples_[id]);
   }
 
-  // Makes room for so many grams.
+  // Reserves memory for n grams.
   void reserve(std::size_t n) {
     index_.reserve(n);
     pool_.reserve(n * static_cast<std::size_t>(stride_));
@@ -68,7 +68,7 @@ class NGramDictionary {
     examples_.reserve(n);
   }
 
-  // In how many examples the gram was found, as counted by count().
+  // The number of examples that contain each gram, as counted by count().
   const Array<std::uint32_t>& examples() const { return examples_; }
   void count(std::uint32_t id, std::uint32_t examples) { examples_[id] += examples; }
 

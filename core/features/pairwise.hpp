@@ -24,7 +24,7 @@ inline void mirror(double* K, std::size_t n, int threads) {
   });
 }
 
-// K[i][j] = work(i, j), rows * columns values; `make()` gives each thread a `work` of its own. Symmetric: only j <= i are computed.
+// K[i][j] = work(i, j), rows * columns values; `make()` gives each thread its own `work`. Symmetric: only j <= i are computed.
 template <class Make>
 Buffer<double> pairwise(std::size_t rows, std::size_t columns, bool symmetric, int threads, Make&& make) {
   Buffer<double> K(rows * columns);
@@ -44,7 +44,7 @@ Buffer<double> pairwise(std::size_t rows, std::size_t columns, bool symmetric, i
   return K;
 }
 
-// work(i) for n examples: the diagonal alone.
+// work(i) for n examples: only the diagonal.
 template <class Make>
 std::vector<double> on_diagonal(std::size_t n, int threads, Make&& make) {
   std::vector<double> values(n);

@@ -5,7 +5,7 @@
 // columns may have weights s_z: x_iz = scale_i s_z v_iz. W' is kept as u_z = s_z w_z in one array for all features of all terms, as
 // CodedRows does:  w.x_i = sum_z u_z v_iz,  w += a x_i  is  u_z += a s_z^2 v_iz.
 //
-// Rows come in segments, one after another, each with codebooks of its own: files, say, and rows picked from others.
+// Rows come in segments, one after another, each with its own codebooks, such as files, and rows selected from others.
 
 #include <algorithm>
 #include <cstdint>

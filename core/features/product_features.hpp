@@ -66,7 +66,7 @@ class ProductFeatures {
   std::unique_ptr<Tables> found_ = std::make_unique<Tables>();
 };
 
-// How many different products, and how many different values, examples have: within a few percent, in little memory, at a fraction of
+// Estimates the numbers of distinct products and of distinct values of examples: within a few percent, in little memory, at a fraction of
 // the cost of computing them.
 struct ProductSizes {
   double products, values;

@@ -25,7 +25,7 @@ std::int64_t multisets(std::size_t n, std::size_t degree) {
 
 std::size_t length(const FactorRows& rows, std::size_t i) { return static_cast<std::size_t>(rows.indptr[i + 1] - rows.indptr[i]); }
 
-// Where a prefix occurs: the example, the place of its last feature in the row, and the first of its products among those of all examples.
+// An occurrence of a prefix: the example, the place of its last feature in the row, and its first product among those of all examples.
 struct Occurrence {
   std::uint32_t example, place;
   std::int64_t offset;
@@ -138,7 +138,7 @@ class Projection {
   std::vector<std::uint32_t> marks_;  // marks of the features found at this step; 0 between steps
 };
 
-// Where each first feature occurs: those of feature z are all[ends[z - 1] .. ends[z]).
+// The occurrences of each first feature: all[ends[z - 1] .. ends[z]) belong to feature z.
 struct FirstFeatures {
   Buffer<Occurrence> all;
   std::vector<std::size_t> ends;

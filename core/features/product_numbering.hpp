@@ -1,8 +1,8 @@
 #pragma once
 // Numbers all products of features in lexicographic order of their tuples.
 //
-// By projection: the occurrences of a prefix (example, place of its last feature) are grouped by the feature that comes next, from the
-// first feature to the last. Every group is small, so that marks of the features found stay in the cache; a hash table of all products
+// It works by projection: the occurrences of a prefix (example, place of its last feature) are grouped by the feature that comes next, from
+// the first feature to the last. Every group is small, so that marks of the features found stay in the cache; a hash table of all products
 // would miss it at almost every step. Threads take first features. Time is linear in the number of products of all examples, apart from
 // sorting the different ones within a group.
 

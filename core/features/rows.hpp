@@ -106,7 +106,7 @@ class DenseRows {
 // so that a dot reads no more than without weights, and an axpy multiplies by s_z^2:  w.x_i = sum_z u_z v_iz,  w += a x_i  is  u_z += a
 // s_z^2 v_iz.
 //
-// Where ids fall with frequency, most reads of w hit its cached head. Features from n_shared on are singletons: they occur in at most
+// If ids fall with frequency, most reads of w hit its cached head. Features from n_shared on are singletons: they occur in at most
 // one row. A singleton z of row i has w_z = (what axpy added to row i) * phi_z, whatever happens elsewhere: the row keeps one
 // number for all of them, `own`, and reads only its shared prefix. Every iterate is exact.
 //
@@ -196,7 +196,7 @@ class CodedRows {
     treille::combine(a, w.shared.data(), b, v.shared.data(), data_.n_shared);
     treille::combine(a, w.own.data(), b, v.own.data(), size());
   }
-  // On the singletons of a row, which always have weights in one proportion, the matrix is a number.
+  // The singletons of a row always have weights in one proportion, so the matrix is a number there.
   void add_squares(std::size_t i, double a, Weights& diagonal) const {
     a *= rows_[i].scale * rows_[i].scale;
     auto add = [&](auto&& square) {
@@ -244,7 +244,7 @@ class CodedRows {
     high();
   }
 
-  // At the id that halves the entries, as far as some rows tell.
+  // Cuts at the id that halves the entries, estimated from some rows.
   void cut_in_halves() {
     std::vector<std::size_t> ids;
     for (std::size_t i = 0; i < size(); i += 1 + size() / 64)

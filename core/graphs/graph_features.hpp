@@ -1,7 +1,7 @@
 #pragma once
 // Features of graphs that count patterns: labels of nodes and edges, shortest paths, refined labels.
 //
-//   phi_z(x) = s_z t(how often pattern z occurs in x),   t as in features/count_transform.hpp; the factor s_z depends on z alone.
+//   phi_z(x) = s_z t(number of occurrences of pattern z in x),   t as in features/count_transform.hpp; the factor s_z depends on z alone.
 //
 // A pattern is a key of whole numbers: codes of labels, lengths, or numbers of other patterns. Keys are compared exactly, see
 // interner.hpp. Fitted on some graphs, then frozen. Ids fall with the number of graphs that contain the pattern; ties go by first

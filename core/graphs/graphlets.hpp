@@ -25,7 +25,7 @@ inline std::size_t n_graphlets(int size, bool connected) {
 // One row of counts for each graph. Sums are of 128 bits: only the result is rounded, where it is 2^53 or more.
 Buffer<double> graphlets(const Graphs& graphs, int size, bool connected, int threads);
 
-// In how many connected subgraphs of each type every node is: one row for each node of all graphs. Visits each subgraph, unlike the above.
+// The number of connected subgraphs of each type that contain a node, one row per node. Visits each subgraph, unlike the above.
 Buffer<double> graphlets_of_nodes(const Graphs& graphs, int size, int threads);
 
 }  // namespace treille

@@ -36,7 +36,7 @@ struct NodeLabels {
   }
 };
 
-// The key: the label of the edge, 0 if there are none; with `ends` the labels of its ends after it, those of an undirected edge sorted.
+// The key: the label of the edge, 0 if there are none; with `ends` the labels of its ends after it, sorted if the edge is undirected.
 // An occurrence: its arc, counted from the first of the graph. Of the two arcs of an undirected edge, the arc from the smaller node counts.
 struct EdgeLabels {
   bool ends, directed;

@@ -7,7 +7,7 @@
 namespace treille {
 namespace {
 
-// Breadth-first search from one node, continued as far as is asked for.
+// Breadth-first search from one node, continued on demand.
 class Search {
  public:
   Search(const Graphs& graphs, std::span<const std::int64_t> edges) : graphs_(graphs), edges_(edges) {}

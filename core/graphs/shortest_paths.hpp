@@ -2,9 +2,9 @@
 // Shortest paths between different nodes: patterns (label, label, length) of GraphFeatures. Breadth-first search from every node, O(n (n +
 // m)) for a graph of n nodes and m arcs; with weights Dijkstra's algorithm, O(n (n + m) log n). Borgwardt, Kriegel, ICDM 2005.
 //
-// The key: the labels of the ends, those of an undirected path sorted, then the length, see PathLength. An occurrence: the ends. Of the
+// The key: the labels of the ends, sorted if the path is undirected, then the length, see PathLength. An occurrence: the ends. Of the
 // ordered pairs of an undirected graph only u < v are visited. With equal labels a pair counts twice. With different labels the pattern
-// stands for itself and its reversal, which have equal counts: it counts once, and the factor sqrt 2 gives the same kernel.
+// represents itself and its reversal, which have equal counts: it counts once, and the factor sqrt 2 gives the same kernel.
 
 #include <cmath>
 #include <cstdint>

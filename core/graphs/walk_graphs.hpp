@@ -1,5 +1,5 @@
 #pragma once
-// Graphs prepared for products of graphs. Nodes that no sequence of labels can tell apart (equal colours when colour refinement is stable)
+// Graphs prepared for products of graphs. Nodes that no sequence of labels can distinguish (equal colours when colour refinement is stable)
 // begin equally many walks of every kind, so they are one class: the matrix of arcs between classes replaces the adjacency matrix.
 //
 //   With m_c nodes in class c and B_cd the weight of the arcs from a node of c to the nodes of d,

@@ -161,7 +161,7 @@ class DualCD {
     const std::size_t m =
         std::min(awake_.size(), static_cast<std::size_t>(options_.max_epochs * static_cast<std::int64_t>(all_.size()) - visits_));
     for (std::size_t k = 0; k < m; ++k) std::swap(awake_[k], awake_[k + random_.below(awake_.size() - k)]);
-    const Loss loss = *loss_;  // a copy of its own, which no step can change
+    const Loss loss = *loss_;  // its own copy, which no step can change
     Sweep sweep;
     sweep.complete = m == all_.size();
     const double scale = loss.scale(), B = options_.bias, skipped = rules_.small_gradient_skip * mean_gradient_;
@@ -260,7 +260,7 @@ class DualCD {
     evaluate();
   }
 
-  // For the history: the dual value, and the primal value of the outputs as last read. At f = 0, an example's own part of the dual is its
+  // For the history: the dual value, and the primal value of the outputs as last read. At f = 0, an example's part of the dual is its
   // loss minus its term of the gap.
   void record() {
     if (std::isnan(sq_norm_)) return;

@@ -209,7 +209,7 @@ class FiniteNewton {
 
   bool small_gap() const { return gap_ <= options_.tol * primal_; }
 
-  // Whether neither value has improved for some steps: then only rounding changes them.
+  // Returns whether neither value has improved for some steps: then only rounding changes them.
   bool stuck() {
     const bool better = primal_ < least_primal_ * (1 - 1e-14) || gap_ < 0.9 * least_gap_;
     least_primal_ = std::min(least_primal_, primal_);

@@ -1,6 +1,6 @@
 #pragma once
-// Communication between a running solver and its caller: the solver writes its progress and reads whether to go on. One solver per monitor;
-// any thread may look.
+// Communication between a running solver and its caller: the solver writes its progress and reads whether to continue. One solver per
+// monitor; any thread may look.
 
 #include <array>
 #include <atomic>

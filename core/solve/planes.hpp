@@ -50,8 +50,8 @@ class PlaneMixture {
     for (std::size_t t = 0; t < r_.size(); ++t) r_[t] = std::inner_product(a.begin(), a.end(), &G_[t * r_.size()], -b_[t]);
   }
 
-  // Towards the best mixture of the free planes; false if one of them was dropped on the way. In differences to the plane p of most
-  // weight the sum needs no care:  M_st = (g_s - g_p).(g_t - g_p),  M d = -(r - r_p),  d_p = -sum(d).
+  // Moves towards the best mixture of the free planes; false if one of them was dropped on the way. In differences to the plane p of
+  // most weight the sum stays 1:  M_st = (g_s - g_p).(g_t - g_p),  M d = -(r - r_p),  d_p = -sum(d).
   bool newton_step(std::span<double> a) {
     const auto at = std::max_element(free_.begin(), free_.end(), [&](std::size_t s, std::size_t t) { return a[s] < a[t]; });
     std::iter_swap(at, free_.end() - 1);

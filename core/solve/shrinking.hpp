@@ -1,5 +1,5 @@
 #pragma once
-// Which examples a sweep visits. An example at a bound, with a gradient that holds it there, rests for some sweeps: longer each time, and
+// The schedule of visits. An example at a bound, with a gradient that holds it there, rests for some sweeps: longer each time, and
 // the longer the stronger the gradient. After a few sweeps nearly every visit moves something. LIBLINEAR shrinks such examples
 // instead, and starts over with all of them at the end.
 //

@@ -28,7 +28,7 @@
 //
 // It stops when the violation max_up(-g) - min_low(-g) is at most tol (LIBSVM's rule), or when the duality gap is at most tol of
 // the primal value. The gap is a sum of one non-negative term per variable at any b. Variables correctly removed contribute nothing,
-// so the gap of the active ones is measured now and then (O(n)), and that of all before the end.
+// so the gap of the active ones is measured now and then (O(n)), and the gap of all before the end.
 
 #include <algorithm>
 #include <cmath>
@@ -284,7 +284,7 @@ class SMO : SMOVariables {
     select_first();
   }
 
-  // Whether the gap of the active variables is small enough. With all active, the primal and dual values are exact.
+  // Returns whether the gap of the active variables is small enough. With all active, the primal and dual values are exact.
   bool small_gap() {
     if (active_ == all_) measure_dual();
     b_ = middle();

@@ -300,7 +300,7 @@ class SmoothL1 {
     return best;
   }
 
-  // Whether block s of the support would turn by more than a right angle.
+  // Returns whether the step would turn block s of the support by more than a right angle.
   bool turns(const std::vector<double>& d, double step, std::size_t s) const {
     double sum = 0;
     for (std::size_t j = starts_[s]; j < starts_[s + 1]; ++j) sum += u[columns_[j]] * (u[columns_[j]] + step * d[j]);
@@ -325,7 +325,7 @@ class SmoothL1 {
     return {norm, rate};
   }
 
-  // The change of f by the projected step, in trial_, and the norm there. Whether a block turned.
+  // Computes the change of f by the projected step, in trial_, and the norm there. Returns whether a block turned.
   bool project_step(const std::vector<double>& d, double step) {
     bool turned = false;
     trial_.resize(examples.size());

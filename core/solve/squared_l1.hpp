@@ -8,7 +8,7 @@
 //
 // Any loss of solve/losses.hpp whose pieces are quadratic and whose epsilon is 0.
 //
-// Working sets of features, those of largest |U_k' beta|, grow until the gap over all features is small: each round costs one pass over
+// Working sets of features with the largest |U_k' beta| grow until the gap over all features is small: each round costs one pass over
 // all entries. On a working set, smooth losses are solved by SmoothL1; the hinge by proximal steps on the dual (augmented Lagrangian),
 // old <- beta with a growing sigma, each of which is again a problem of SmoothL1.
 //
@@ -216,7 +216,7 @@ class SquaredL1 {
     return kappa_[i] > 0 ? std::clamp(error / kappa_[i], e.low, e.high) : error > 0 ? e.high : e.low;
   }
 
-  // The b of least primal value, where the losses are linear in pieces: b of SmoothL1 is that of the proximal problem.
+  // The b of least primal value if the losses are piecewise linear: the b of SmoothL1 solves only the proximal problem.
   double best_bias() const {
     if (!options_.has_bias || !linear_) return smooth_.b;
     std::vector<std::size_t> undecided(y_.size());

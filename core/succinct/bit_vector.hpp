@@ -1,5 +1,5 @@
 #pragma once
-// Bits that can be counted and found: rank in O(1), select in O(log n).
+// A bit vector with rank in O(1) and select in O(log n).
 //
 // Beside its n bits a vector holds a 16-bit count for each 512 of them and a 64-bit count for each 65,536: 3.2 % more, and no more than
 // 16 bytes for a short one. rank adds both counts and at most eight words; select searches the counts.
@@ -45,7 +45,7 @@ class BitVector {
   }
   std::size_t rank0(std::size_t i) const { return i - rank1(i); }
 
-  // Where the k-th one, or zero, stands; k counts from 0 and is less than their number.
+  // The position of the k-th one, or zero; k counts from 0 and is less than their number.
   std::size_t select1(std::size_t k) const { return select<true>(k); }
   std::size_t select0(std::size_t k) const { return select<false>(k); }
 

@@ -59,7 +59,7 @@ class WaveletTree {
       std::swap(now, next);
     }
   }
-  // From the lengths of the codes and the bits of the levels; `counts` checks that they are consistent.
+  // Builds the tree from the lengths of the codes and the bits of the levels; `counts` checks that they are consistent.
   WaveletTree(std::vector<std::uint8_t> lengths, std::vector<BitVector> levels) : WaveletTree(std::move(lengths)) {
     levels_ = std::move(levels);
   }
@@ -79,7 +79,7 @@ class WaveletTree {
   }
   std::int32_t operator[](std::size_t i) const { return at(i).first; }
 
-  // How often the symbol occurs among the first i places.
+  // The number of occurrences of the symbol among the first i places.
   std::size_t rank(std::int32_t symbol, std::size_t i) const {
     if (length_.size() == 1) return i;
     std::size_t first = 0, last = levels_[0].size();
@@ -88,7 +88,7 @@ class WaveletTree {
     return i;
   }
 
-  // Where the symbol stands for the k-th time, k counted from 0.
+  // The position of the k-th occurrence of the symbol, k counted from 0.
   std::size_t select(std::int32_t symbol, std::size_t k) const {
     if (length_.size() == 1) return k;
     const Code code = code_of(symbol);
@@ -106,7 +106,7 @@ class WaveletTree {
     return k;
   }
 
-  // How often each symbol occurs among n places, by the levels. Throws std::invalid_argument if these belong to no sequence.
+  // The number of occurrences of each symbol among n places, by the levels. Throws std::invalid_argument if these belong to no sequence.
   std::vector<std::int64_t> counts(std::size_t n) const {
     std::vector<std::int64_t> found(length_.size(), static_cast<std::int64_t>(n));
     const auto sound = [](bool so) {
@@ -209,7 +209,7 @@ class WaveletTree {
     return {first_code_[length] + by_code_.upper_bound(first, last, s) - 1 - first, length};
   }
 
-  // From place i of the range first..last of level d to its place among those with the same bit, a range of the level below.
+  // Maps place i of the range first..last of level d to its place among the places with the same bit, a range of the level below.
   std::size_t step(std::size_t d, bool one, std::size_t i, std::size_t& first, std::size_t& last) const {
     const BitVector& level = levels_[d];
     const std::size_t before = level.rank1(first), ones = level.rank1(first + i) - before;

@@ -1,5 +1,5 @@
 #pragma once
-// From the features of tokens to tags: beam search over the tags of a sentence.
+// Decoding: beam search over the tags of a sentence, given the features of its tokens.
 //
 // The functions  f_k(x) = scale * (sum over the patterns of x) + b_k  give a score to each tag. A token's static features are scored once;
 // features that depend on the tags before it, once for each history in the beam. The value of a sequence of tags is the sum of their
@@ -31,7 +31,7 @@ struct TagSearch {
   std::size_t beam;
 };
 
-// Scores of the tags from those of the functions. For pairs of tags: sums of margins, cut to [-1, 1].
+// Scores of the tags, from the scores of the functions. For pairs of tags: sums of margins, clipped to [-1, 1].
 inline void tag_scores(const TagSearch& s, std::span<const float> sums, std::span<double> scores) {
   auto f = [&](std::size_t k) { return s.scale * static_cast<double>(sums[k]) + s.intercept[k]; };
   if (s.pairs.empty()) {
@@ -190,7 +190,7 @@ class SentenceDecoder {
     std::swap(histories_, next_histories_);
   }
 
-  // Of two candidates of the same value, the earlier one is better.
+  // If two candidates have the same value, the earlier one is better.
   static bool worse(const Candidate& a, const Candidate& b) {
     return std::tuple(a.worth, b.from, b.tag) < std::tuple(b.worth, a.from, a.tag);
   }

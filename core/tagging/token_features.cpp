@@ -28,7 +28,7 @@ TokenFeatures::TokenFeatures(std::vector<Template> templates, std::vector<std::i
       n_tags_(n_tags),
       radix_(static_cast<std::uint64_t>(n_tags) + 1),
       backward_(backward) {
-  // Where the codes of the features of each template begin, and their ids.
+  // The offsets of the codes of the features of each template, and their ids.
   std::vector<std::vector<std::pair<std::int64_t, std::int32_t>>> features(templates_.size());
   std::size_t at = 0;
   for (std::size_t id = 0; id < n_features_; ++id) {

@@ -50,9 +50,9 @@ struct PlainTree {
     children.resize(labels.size());
     for (std::size_t v = 1; v < labels.size(); ++v) children[static_cast<std::size_t>(forest.parents[first + v])].push_back(v);
   }
-  std::string spelt(std::size_t v) const {
+  std::string text_of(std::size_t v) const {
     std::string text = "(" + std::to_string(labels[v]);
-    for (const std::size_t child : children[v]) text += spelt(child);
+    for (const std::size_t child : children[v]) text += text_of(child);
     return text + ")";
   }
   std::size_t inner(std::size_t v) const {
@@ -124,8 +124,8 @@ inline void subtrees_are_counted(const Forest& forest, int threads) {
     std::map<std::string, double> values;
     for (std::size_t v = 0; v < tree.labels.size(); ++v)
       if (!tree.children[v].empty()) {
-        ++counts[tree.spelt(v)];
-        values[tree.spelt(v)] = std::pow(0.5, 0.5 * static_cast<double>(tree.inner(v)));
+        ++counts[tree.text_of(v)];
+        values[tree.text_of(v)] = std::pow(0.5, 0.5 * static_cast<double>(tree.inner(v)));
       }
     double expected = 0;
     for (const auto& [text, count] : counts) expected += count * count * values[text] * values[text];

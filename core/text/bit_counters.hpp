@@ -93,7 +93,7 @@ class BitCounters {
   }
 
  private:
-  // By reference: how vectors are passed depends on the processor.
+  // Vectors are passed by reference, since passing by value depends on the processor.
   template <class Words>
   static TREILLE_INLINE void load(const std::uint64_t* from, Words& to) {
     std::memcpy(&to, from, sizeof to);

@@ -55,7 +55,7 @@ class WindowIds {
   std::vector<std::uint32_t> tags_, ids_;
 };
 
-// How often each number occurs.
+// The number of occurrences of each number.
 class Multiplicities {
  public:
   void of(std::span<const std::uint32_t> numbers) {

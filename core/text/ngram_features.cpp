@@ -145,7 +145,7 @@ NGramDictionary<Symbol> rebuild(std::span<const std::int32_t> grams, std::span<c
     return order;
   };
   insert_all(dictionary, n, orders, read, [](std::size_t id, std::uint32_t inserted) {
-    if (inserted != id) throw std::invalid_argument("the same n-gram stands twice among the features");
+    if (inserted != id) throw std::invalid_argument("the same n-gram occurs twice among the features");
   });
   return dictionary;
 }
@@ -298,7 +298,7 @@ std::vector<std::int64_t> NGramFeatures::absorb(const NGramFeatures& other, std:
   return ids;
 }
 
-// The same n-grams in symbols wide enough for so many.
+// Stores the same n-grams in words that fit this number of symbols.
 void NGramFeatures::widen(std::int64_t symbols) {
   auto wide = std::visit(
       [&]<class Own>(const NGramDictionary<Own>& own) -> std::optional<Dictionary> {

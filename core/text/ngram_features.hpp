@@ -3,7 +3,7 @@
 //
 //   phi_z(x) = weight[|z|] * t(number of occurrences of z in x),   min_order <= |z| <= max_order,   t as in features/count_transform.hpp.
 //
-// Of a lattice, the number of occurrences is the expected one (automata/prefix_counter.hpp).
+// For a lattice, the number of occurrences is the expected number (automata/prefix_counter.hpp).
 // Cost: one pass over the symbols per order; expected O(1) a window, and n symbols for each distinct n-gram of an example. Exact for
 // any order and alphabet.
 // Ids fall with the number of examples that hold the n-gram; ties go by first occurrence in the training data.

@@ -1,5 +1,5 @@
 #pragma once
-// Sums the values of the distinct patterns of one sequence, exactly: patterns are told apart cell by cell. Expected O(cells) an occurrence.
+// Sums the values of the distinct patterns of one sequence, exactly: patterns are compared cell by cell. Expected O(cells) an occurrence.
 
 #include <cstdint>
 #include <vector>
@@ -52,7 +52,7 @@ class PatternCounter {
     });
   }
 
-  // By first occurrence; until the next call of clear().
+  // In the order of first occurrence; valid until the next call of clear().
   const std::vector<Entry>& entries() const { return entries_; }
   const std::int32_t* cells(const Entry& entry) const { return pool_.data() + entry.first; }
 

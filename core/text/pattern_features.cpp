@@ -171,7 +171,7 @@ PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std:
       [&]<class Family>(const Family& f) {
         const auto width = static_cast<std::size_t>(f.width());
         const std::size_t n = cells.size() / width;
-        const char* twice = "the same pattern stands twice among the features";
+        const char* twice = "the same pattern occurs twice among the features";
         if constexpr (kHasTable<Family>) {
           if (const std::size_t size =
                   table_size(f, alphabet_size, 64.0 * static_cast<double>(n) / static_cast<double>(f.table_groups().back()));

@@ -3,7 +3,7 @@
 //
 //   phi_z(x) = s_z t(sum of the values of z's occurrences in x, without their common factor s_z),   t as in features/count_transform.hpp.
 //
-// Of a lattice, the expected sum: patterns of a window of fixed length are read off its expected n-grams, gappy ones are counted as they
+// For a lattice, the expected sum: patterns of a window of fixed length are read off its expected n-grams, gappy ones are counted as they
 // are (automata/prefix_counter.hpp).
 // Patterns of a small universe (gapped k-mers of DNA) have an address each in a table, and ids rise with the address. Others go through
 // a dictionary that confirms them cell by cell, and ids fall with the number of examples that hold the pattern. Both are exact.

@@ -24,7 +24,7 @@ constexpr double kTableAlways = 1 << 22, kTableMost = 1 << 26;
 template <class Family>
 constexpr bool kHasTable = requires(const Family& family) { family.table_groups(); };
 
-// 0 if the family has no table, or one that is too large for so many symbols.
+// The size of the table; 0 if the family has none, or it is too large for data of `symbols` symbols.
 template <class Family>
 std::size_t table_size(const Family& family, std::int64_t alphabet_size, double symbols) {
   if constexpr (kHasTable<Family>) {
@@ -109,7 +109,7 @@ class TableReader {
     return most;
   }
 
-  // Symbols never seen have no place in the table. They are told apart all the same, since they count in the norm.
+  // Symbols never seen have no place in the table. They are still distinguished, since they count in the norm.
   template <class Use>
   void read_unknown(Use&& use) {
     counter_.clear();

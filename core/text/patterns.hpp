@@ -4,7 +4,7 @@
 //   family.emit(x, sink)   calls   sink(cells, n, value)   for every occurrence; phi_z(x) is the sum of the values of z. Gappy patterns
 // give `places` after the value, if the sink takes it.
 // A cell is a symbol + 1, or 0 where any symbol may stand. Symbols below 0 are left out: no window holds one.
-// Where the values of a pattern's occurrences have a factor in common, scale(cells) is that factor, and unscaled() the family without it.
+// If the values of a pattern's occurrences have a common factor, scale(cells) is this factor, and unscaled() is the family without it.
 
 #include <algorithm>
 #include <cmath>

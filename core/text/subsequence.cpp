@@ -134,7 +134,7 @@ class Worker {
   Array<double> S_;
 };
 
-// Threads take turns at the items; each has a worker of its own.
+// Threads take turns at the items; each has its own worker.
 template <class Work>
 void by_workers(std::size_t items, int n, double decay, int threads, Work&& work) {
   std::atomic<std::size_t> next{0};

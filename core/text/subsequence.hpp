@@ -3,7 +3,7 @@
 //
 //   k(x, y) = sum over z in Sigma^n, i: x[i] = z, j: y[j] = z of decay^(span(i) + span(j)),   span(i) = i_n - i_1 + 1
 //
-// By dynamic programming: let E_l[a, b] be the sum over the common subsequences of length l that end at x_a and y_b, without the
+// Computed by dynamic programming: let E_l[a, b] be the sum over the common subsequences of length l that end at x_a and y_b, without the
 // factor decay^2 of each of their symbols. E_1 = [x_a = y_b], and for l > 1
 //
 //   E_l[a, b] = [x_a = y_b] S_{l-1}[a - 1, b - 1],      S_l[a, b] = sum over a' <= a, b' <= b of decay^(a - a' + b - b') E_l[a', b'],

@@ -3,7 +3,7 @@
 //
 // A common subsequence is shared equally among its n symbols: k is homogeneous of degree n in weights of the symbols of x, so the share of
 // a symbol is the derivative of k with respect to its weight, divided by n. With E_l[a, b] as in subsequence.hpp, and O_m[a, b] the sum
-// over the ways to go on from x_a and y_b by m more symbols, computed from the end in the same way, it is
+// over the ways to continue from x_a and y_b by m more symbols, computed from the end in the same way, it is
 //
 //   decay^(2n) / n  sum over b, l of E_l[a, b] O_{n-l}[a, b].
 //

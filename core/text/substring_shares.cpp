@@ -23,7 +23,7 @@ Buffer<double> shares_of(const Sequences& left, const Sequences& right, std::int
 
   const auto& cumulative = weights.cumulative;
   const std::int32_t* const symbols = right.symbols.data() + right.offsets.front();
-  // Of the suffix of this rank, after so many symbols; -1 beyond its end.
+  // The symbol of the suffix of this rank, after `at` symbols; -1 beyond its end.
   const auto symbol = [&](std::size_t rank, std::size_t at) {
     const std::int64_t place = static_cast<std::int64_t>(sorted.suffix[rank]) + static_cast<std::int64_t>(at);
     const std::int64_t end = right.offsets[static_cast<std::size_t>(sorted.sequence[rank]) + 1] - right.offsets.front();
@@ -44,7 +44,7 @@ Buffer<double> shares_of(const Sequences& left, const Sequences& right, std::int
         if (last - first == 1) {
           if (symbol(first, length - 1) != wanted) break;
         } else {
-          const auto place = [&](std::int32_t bound) {  // of the first suffix in the range that goes on with `bound` or more
+          const auto place = [&](std::int32_t bound) {  // the first suffix in the range that continues with `bound` or more
             std::size_t low = first, high = last;
             while (low < high) {
               const std::size_t middle = low + (high - low) / 2;

@@ -40,8 +40,8 @@ struct SubstringWeights {
 
 class SubstringTree {
  public:
-  // Between all sequences and themselves; with n_left < data.size(), between the first n_left sequences (the rows of K) and the others
-  // (its columns): then no node is kept that lies on one side.
+  // For K of all sequences with themselves; if n_left < data.size(), of the first n_left sequences (the rows of K) with the others
+  // (its columns): then nodes of one side alone are dropped.
   // Building needs about 30 bytes a symbol, with 32-bit indices.
   static SubstringTree build(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, std::size_t n_left,
                              int threads);
@@ -66,7 +66,7 @@ class SubstringTree {
   // The part of k(x, x) of sequence i by substrings of no other sequence: all of it if there is only one.
   double own(std::size_t i) const { return own_[i]; }
 
-  // A node after its children. Its entries, the sequences of suffixes that hang on it directly, end where those of the next begin.
+  // A node follows its children. Its entries, the sequences of suffixes that hang on it directly, end where the entries of the next begin.
   template <class Index>
   struct Node {
     double weight;  // of the strings that end on the edge into it
@@ -89,7 +89,7 @@ class SubstringTree {
   std::size_t n_sequences_, n_left_;
 };
 
-// k(x, x) of every sequence, each by itself. Multi-threaded over sequences.
+// k(x, x) of every sequence, computed separately. Multi-threaded over sequences.
 std::vector<double> substring_self(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, int threads);
 
 }  // namespace treille

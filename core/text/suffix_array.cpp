@@ -11,7 +11,7 @@
 namespace treille {
 namespace {
 
-// How far ahead of the scan the text is prefetched.
+// The text is prefetched this far ahead of the scan.
 template <class Index>
 constexpr Index kAhead = 32;
 
@@ -118,7 +118,7 @@ class InducedSort {
       found += is_lms(j);
     }
 
-    // By half of the place (LMS places are two apart): first the length of the run, then its name.
+    // Indexed by half of the place (LMS places are two apart): first the length of the run, then its name.
     Index* const by_place = sa_ + m;
     std::fill(by_place, sa_ + n_, Index{-1});
     Index next = n_;  // the end of the text is one symbol more
@@ -186,7 +186,7 @@ SuffixArray<Index> sorted_suffixes(const Sequences& data, std::int32_t alphabet_
   Buffer<Index> sa(n);
   InducedSort<Symbol, Index>(text.data(), sa.data(), static_cast<Index>(n), static_cast<Index>(alphabet_size + 1)).sort();
 
-  // The separators come first, one for each sequence: ranks are counted from behind them.
+  // The separators come first, one for each sequence: ranks are counted after them.
   SuffixArray<Index> out{Buffer<Index>(n_symbols), Buffer<std::int32_t>(n_symbols), Buffer<Index>(n_symbols)};
   const auto share = [&](int part) { return n_symbols * static_cast<std::size_t>(part) / static_cast<std::size_t>(n_parts); };
   const Index* const order = sa.data() + n_sequences;

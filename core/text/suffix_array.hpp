@@ -1,7 +1,7 @@
 #pragma once
-// The suffixes of many sequences in lexicographic order, and how many symbols neighbours share.
+// The suffixes of many sequences in lexicographic order, and the number of symbols that neighbours share.
 //
-// The order is that of one text, all sequences one after another, each followed by a separator smaller than every symbol. No shared run
+// They are sorted as in one text, all sequences one after another, each followed by a separator smaller than every symbol. No shared run
 // crosses the end of a sequence: `lcp` stops there, so suffixes that are equal to their ends count as equal, in an order of no meaning.
 //
 // Cost: O(N + alphabet) for N symbols, on any input. Suffixes by induced sorting (Nong, Zhang, Chan: Two efficient algorithms for linear

@@ -1,6 +1,6 @@
 #pragma once
-// Texts to words: runs of word characters, and every other visible character by itself or not at all, numbered in the order of their
-// code points. One pass over the text and one over the words.
+// Splits texts into words: runs of word characters, and every other visible character by itself or not at all, numbered in the order of
+// their code points. One pass over the text and one over the words.
 
 #include <algorithm>
 #include <cstdint>

@@ -30,7 +30,7 @@ struct BracketTrees {
 // One tree each. The result does not depend on the number of threads.
 BracketTrees read_brackets(std::span<const std::string_view> texts, int threads);
 
-// Where the trees of a text begin and end, brackets balanced: pairs of bytes. If a tree is not closed, its end is the end of the text.
+// The first byte and the end of each tree of a text, found by balanced brackets. If a tree is not closed, its end is the end of the text.
 std::vector<std::int64_t> find_brackets(std::string_view text);
 
 }  // namespace treille

@@ -257,7 +257,7 @@ void SubpathFeatures::contributions(const Forest& forest, std::span<const double
         met.push_back({v, u, depth, 1.0});
       });
     if (counts_ != Counts::raw) {
-      // As in `transform`: those that match the whole edge share t(count) equally, the others follow, deeper ones first.
+      // As in `transform`: matches of the whole edge share t(count) equally, the others follow, deeper ones first.
       std::ranges::stable_sort(met, {}, &Met::depth);
       for (Met& each : met) {
         const auto all = static_cast<std::uint32_t>(whole[each.u]);
@@ -292,7 +292,7 @@ void SubpathFeatures::contributions(const Forest& forest, std::span<const double
 
 SubpathFeatures SubpathFeatures::restrict(std::span<const std::int64_t> ids) const {
   const std::size_t n = parts_.node_parent.size(), n_paths = parts_.path_label.size();
-  // For nodes and paths: -1 if it is dropped, then its new number.
+  // Nodes and paths: -1 if dropped, then the new number.
   Array<std::int32_t> node(n, -1), path(n_paths, -1), feature(n, -1);
   for (std::size_t k = 0; k < ids.size(); ++k) {
     const std::int32_t kept = node_of_[static_cast<std::size_t>(ids[k])];

@@ -27,13 +27,13 @@ namespace treille {
 
 struct SparseRows {
   Buffer<std::int64_t> indptr;
-  Buffer<std::int32_t> features;  // those of a row differ, in no order
+  Buffer<std::int32_t> features;  // distinct within a row, in no order
   Buffer<double> values;
 };
 
 class SubpathFeatures {
  public:
-  // The paths that edges spell, as a trie, and the nodes of the suffix tree; both with parents before children. An edge is spelt by
+  // The paths that edges spell, as a trie, and the nodes of the suffix tree; both with parents before children. An edge is read off
   // path_label from edge_start[u] upwards, as many labels as node u is deeper than its parent. A node without a feature has -1.
   struct Parts {
     Array<std::int32_t> path_label, path_parent;
@@ -57,7 +57,7 @@ class SubpathFeatures {
 
   const Parts& parts() const { return parts_; }
   std::size_t size() const { return node_of_.size(); }
-  // An upper bound of the entries in the rows of the fitted forest; 0 where nothing was fitted.
+  // An upper bound of the entries in the rows of the fitted forest; 0 if nothing was fitted.
   std::int64_t most_entries() const { return most_entries_; }
 
  private:

@@ -22,7 +22,7 @@ namespace treille {
 // columns; all are both where there are no others.
 SubstringTree shared_paths(const Forest& forest, std::span<const double> cumulative, std::size_t n_left);
 
-// k(x, x) of every tree, each by itself. Multi-threaded over trees.
+// k(x, x) of every tree, computed separately. Multi-threaded over trees.
 std::vector<double> subpath_self(const Forest& forest, std::span<const double> cumulative, int threads, Counts counts = Counts::raw);
 
 class SubpathProduct {

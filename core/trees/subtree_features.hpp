@@ -1,7 +1,7 @@
 #pragma once
 // Features of the subtree kernel: complete subtrees, each a node with all its descendants.
 //
-//   phi_s(x) = decay^(m(s) / 2) * t(how often s stands in x),   m(s) the number of nodes of s, leaves only where `leaves`; t as in
+//   phi_s(x) = decay^(m(s) / 2) * t(number of occurrences of s in x),   m(s) the number of nodes of s, leaves only where `leaves`; t as in
 //   features/count_transform.hpp.
 //
 // Fitted on some trees, then frozen. Subtrees are compared exactly: label and numbers of the children's subtrees (see interner.hpp).

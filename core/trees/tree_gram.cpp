@@ -35,7 +35,7 @@ class SubsetDelta {
     std::fill_n(out, size, arity > 0 || rule_.leaves ? rule_.decay : 1 - rule_.sigma);
     for (std::size_t k = 0; k < arity; ++k) {
       const Values& child = children[arity - 1 - k];
-      const std::uint32_t* place = size > 0 ? index_.children(start).data() + k : nullptr;  // those of a family follow one another
+      const std::uint32_t* place = size > 0 ? index_.children(start).data() + k : nullptr;  // children of a family are contiguous
       for (std::uint32_t r = 0; r < size; ++r, place += arity) out[r] *= rule_.sigma + child.at(*place);
     }
   }

@@ -5,8 +5,8 @@
 namespace treille {
 namespace {
 
-// All subtrees, numbered as they are first met, and the number of each node's. From the last node to the first: children are met
-// before their parent, and wait on a stack, the first child on top.
+// All subtrees, numbered by first occurrence, and the number of each node's subtree. Nodes are visited from the last to the first:
+// children come before their parent, and wait on a stack, the first child on top.
 Interner<std::int32_t> distinct_subtrees(const Forest& forest, Array<std::uint32_t>& of_node) {
   Interner<std::int32_t> subtrees;
   of_node.resize(forest.n_nodes());

@@ -3,8 +3,8 @@
 //
 // A subtree is a node with all its descendants. The common fragments of two nodes depend on their subtrees alone, so equal subtrees are
 // kept once ("hash-consing", but exact): label, and numbers of the children's subtrees. Subtrees that can have something in common are
-// kin: those of one production (label and labels of the children), or those of one label. Kin stand side by side, those met first come
-// first, so that the kin found in the trees 0 .. i are the first of their family.
+// kin: subtrees of one production (label and labels of the children), or of one label. Kin are contiguous, in the order of first
+// occurrence, so that the kin found in the trees 0 .. i are the first of their family.
 // O(N) time for N nodes; per distinct subtree 24 bytes and 4 a child, per tree that holds it 8.
 
 #include <cstdint>
@@ -60,7 +60,7 @@ class TreeIndex {
   Array<Holder> holders_;
 };
 
-// How many children the nodes first .. first + n of a forest have.
+// The number of children of each node of a forest.
 inline void count_children(std::span<const std::int32_t> parents, std::vector<std::uint32_t>& arity) {
   arity.assign(parents.size(), 0);
   for (std::size_t v = 1; v < parents.size(); ++v) ++arity[static_cast<std::size_t>(parents[v])];

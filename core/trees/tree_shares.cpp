@@ -20,7 +20,7 @@ struct Node {
   std::size_t begin;
   std::uint32_t first_child, arity;
 
-  // Of the member at a place; kNowhere of places in other families.
+  // The index of the member at a place; kNowhere for places in other families.
   std::uint32_t member(std::uint32_t place) const { return place - start < size ? place - start : kNowhere; }
 };
 
@@ -123,7 +123,7 @@ class PartialShares {
     return s * rule_.mu * (rule_.decay * rule_.decay + sum);
   }
 
-  // Of a subsequence that pairs child i with place j: the sum over what may precede the pair, times the sum over what may follow it.
+  // For each pair of child i and place j: the sum over what may precede the pair, times the sum over what may follow it.
   void down(ShareState& state, ChildNodes children, Places places, double s, const double* own) {
     const std::size_t n = children.size(), m = places.size();
     if (n == 0 || m == 0) return;
@@ -176,7 +176,7 @@ class PartialShares {
   std::vector<std::uint32_t> best_;
 };
 
-// So many points integrate polynomials of this degree to 1e-12 of the sum of their coefficients: m points are exact for degrees below 2m,
+// This many points integrate polynomials of this degree to 1e-12 of the sum of their coefficients: m points are exact for degrees below 2m,
 // and s^d is within e of a polynomial of degree sqrt(2 d log(2 / e)).
 std::size_t points_for(std::size_t degree) {
   const auto enough = static_cast<std::size_t>(std::ceil(std::sqrt(0.5 * static_cast<double>(degree) * 30))) + 4;

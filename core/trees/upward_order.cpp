@@ -42,7 +42,7 @@ class UpwardSort {
   explicit UpwardSort(const RootPaths& paths) : paths_(paths), n_(paths.size()), keys_(n_) {
     const std::int32_t longest = *std::max_element(paths.length.begin(), paths.length.end());
     const std::int32_t largest = *std::max_element(paths.label.begin(), paths.label.end());
-    bits_ = static_cast<int>(std::bit_width(static_cast<std::uint32_t>(largest) + 1));  // of label + 1: 0 stands for none
+    bits_ = static_cast<int>(std::bit_width(static_cast<std::uint32_t>(largest) + 1));  // of label + 1: 0 is no label
     width_ = std::min(64 / bits_, longest);
   }
 
@@ -168,7 +168,7 @@ class UpwardSort {
   std::size_t n_;
   int bits_, width_;
   Buffer<std::uint64_t> keys_;
-  std::vector<Group> groups_;  // of paths not told apart yet
+  std::vector<Group> groups_;  // of paths not distinguished yet
   std::vector<Level> levels_;
 };
 

@@ -1,14 +1,14 @@
 #pragma once
-// The nodes of a forest in the order of their upward strings: a node spells its label, that of its parent, and so on to the root.
+// The nodes of a forest in the order of their upward strings: the label of a node, the label of its parent, and so on to the root.
 //
 // Nodes with equal upward strings are those that the same labels lead to from the root: the trie of root paths holds each string once.
-// Its M <= N nodes, here called paths, are sorted by as many labels as 64 bits hold, by radix; strings that share these are told apart by
+// Its M <= N nodes, here called paths, are sorted by as many labels as 64 bits hold, by radix; strings that share these are ordered by
 // prefix doubling over ancestors: the names of the first h labels of a path and of its h-th ancestor name the first 2h. The length that
 // neighbours share is then found by binary descent through the same names. A string that is a prefix of another comes before it.
 //
 // Cost: O(N) expected for the trie, O(M log(depth)) passes and sorts for the order; no recursion. While building, about 60 bytes a path and
 // 8 more for each doubling that is needed: one or none where trees are shallow, 17 for a chain of 100,000 nodes.
-// The order is that of the XBW transform: Ferragina, Luccio, Manzini, Muthukrishnan: Structuring labeled trees, FOCS 2005; doubling over
+// This is the order of the XBW transform: Ferragina, Luccio, Manzini, Muthukrishnan: Structuring labeled trees, FOCS 2005; doubling over
 // ancestors: Kosaraju: Efficient tree pattern matching, FOCS 1989.
 
 #include <cstdint>

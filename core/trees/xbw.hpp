@@ -9,7 +9,7 @@
 //
 // Space: N bits, and N times the mean code length of (label, leaf or not), which is at most H0(labels) + 2; 3.2 % more to count; no
 // pointer. Ferragina, Luccio, Manzini, Muthukrishnan: Compressing and indexing labeled trees, with applications, J. ACM 2009 (there leaves
-// have an alphabet of their own, too).
+// have their own alphabet, too).
 
 #include <cstdint>
 #include <optional>
@@ -34,7 +34,7 @@ class Xbw {
 
   // No tree is empty. See upward_order.hpp for the cost of the order.
   explicit Xbw(const Forest& forest);
-  // From the parts in a file; throws std::invalid_argument if they are inconsistent.
+  // Builds the index from the parts in a file; throws std::invalid_argument if they are inconsistent.
   Xbw(BitVector last, std::span<const std::int32_t> symbols, WaveletTree sequence);
 
   std::size_t n_nodes() const { return last_.size(); }
@@ -63,12 +63,12 @@ class Xbw {
   std::size_t count_blocks(std::span<const std::int64_t> counts);    // how many there are
   std::int32_t symbol(std::int32_t label, bool leaf) const;          // or -1
   Range children_of(std::int32_t symbol, std::size_t before) const;  // of the node of that symbol with this many before it
-  std::size_t block_begin(std::size_t block) const { return last_.select1(block - 1) + 1; }  // block 0 is that of the roots
+  std::size_t block_begin(std::size_t block) const { return last_.select1(block - 1) + 1; }  // block 0 holds the roots
   void append_subtree(std::size_t place, Array<std::int32_t>& labels, Array<std::int32_t>& parents) const;
   std::optional<Range> below(std::span<const std::int32_t> path) const;  // children of where it ends
 
   BitVector last_;
-  BitVector symbols_;   // symbol s of the sequence is where the s-th one stands, which is 2 label + leaf
+  BitVector symbols_;   // symbol s of the sequence is the position of the s-th one, which is 2 label + leaf
   Packed first_block_;  // by symbol: the first block of children of its nodes
   WaveletTree sequence_;
 };

@@ -123,7 +123,7 @@ def test_signed_weights_are_merged_up_to_a_factor():
     assert weights_of(minimal) == weights_of(acceptor(arcs, {3: 1.0, 4: -5.0}))
 
 
-def test_what_cancels_is_dropped():
+def test_arcs_whose_weights_cancel_are_dropped():
     arcs = [(0, 1, 1.0, 1), (0, 1, -1.0, 2), (1, 1, 1.0, 3), (2, 1, 1.0, 3), (0, 2, 1.0, 3)]
     deterministic = acceptor(arcs, {3: 1.0}).determinize()
     assert weights_of(deterministic) == {((2,), (2,)): 1.0}

@@ -228,7 +228,7 @@ def test_totals_are_summed_by_components():
     assert A.reverse().total() == pytest.approx(A.total())
 
 
-def test_what_lies_on_no_path_may_diverge():
+def test_cycles_on_no_path_may_diverge():
     arcs = [(0, 1, 1, 1.0, 1), (0, 2, 2, 1.0, 2), (2, 1, 1, 5.0, 2), (3, 1, 1, 5.0, 3), (3, 1, 1, 1.0, 1)]
     A = Fst.from_arcs(arcs, {1: 1.0})
     assert A.total() == A.n_paths == 1

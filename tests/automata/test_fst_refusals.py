@@ -72,7 +72,7 @@ def test_names_after_numbers_are_refused():
         ({"input_symbols": "a"}, "its output is 'b', which the symbol table does not have"),
     ],
 )
-def test_what_goes_with_arcs_is_checked(options, message):
+def test_finals_start_semiring_and_symbols_are_checked(options, message):
     with pytest.raises(InputError, match=message):
         Fst.from_arcs([GOOD], **{"finals": {1: 1.0}, **options})
 

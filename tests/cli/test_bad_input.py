@@ -84,7 +84,7 @@ def test_model_and_data_in_the_wrong_order_are_told_apart(cli, model, wines):
 
 
 @pytest.mark.parametrize("path", ["absent/m.treille", ".", "file/m.treille"])
-def test_where_a_model_cannot_be_saved_is_found_before_the_data_is_read(cli, path):
+def test_a_model_path_that_cannot_be_written_is_refused_before_the_data_is_read(cli, path):
     Path("file").write_text("")
     message = assert_refused(cli("train", "not-even-read.csv", "--model", path))
     assert "not-even-read.csv" not in message

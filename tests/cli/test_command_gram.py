@@ -159,7 +159,7 @@ def test_json_is_the_whole_result(cli, genes):
         (["--output", "K.npy", "--alphabet", "klingon"], 2, "klingon"),
     ],
 )
-def test_what_cannot_be_done_is_refused(cli, genes, words, code, message):
+def test_invalid_outputs_kernels_and_files_are_refused(cli, genes, words, code, message):
     answer = cli("gram", "genes.fa", *words)
     assert answer.code == code
     assert message in answer.err

@@ -27,12 +27,12 @@ def test_it_writes_a_page_with_both_baselines(cli, wines, model):
     assert "line 2" in text
 
 
-def test_without_a_file_it_is_of_the_training_data_and_marked(cli, wines, model):
+def test_a_report_without_a_file_is_of_the_training_data_and_marked(cli, wines, model):
     assert cli("report", model, "--train", wines).code == 0
     assert "These are the training examples: the figures are too good." in page()
 
 
-def test_without_any_data_it_is_of_the_model_alone(cli, model):
+def test_a_report_without_data_is_of_the_model_alone(cli, model):
     value = cli("report", model, "--output", "alone.html", "--json").json()
     assert value == {"model": str(model), "report": "alone.html", "bytes": Path("alone.html").stat().st_size}
     assert "There are no examples" in page("alone.html")

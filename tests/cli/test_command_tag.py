@@ -317,7 +317,7 @@ def test_inspect_describes_a_tagger(cli, tagger):
     assert cli("inspect", tagger, "--json").json()["classes"] == ["B-NP", "B-VP", "I-NP", "O"]
 
 
-def test_commands_of_other_models_refuse_a_tagger_and_the_other_way_round(cli, tagger, data, wines):
+def test_commands_of_other_models_refuse_a_tagger_and_vice_versa(cli, tagger, data, wines):
     for verb, instead in (("predict", "run"), ("evaluate", "evaluate")):
         answer = cli(verb, tagger, wines)
         assert answer.code == 1
@@ -365,7 +365,7 @@ def test_bad_input_of_a_run_is_refused(cli, tagger, text, message):
     assert message in answer.err
 
 
-def test_what_was_right_before_a_bad_line_is_written(cli, tagger):
+def test_sentences_before_a_bad_line_are_written(cli, tagger):
     answer = cli("tag", "run", tagger, stdin=b"the DT\n\n" * 200_000 + b"the\n")
     assert answer.code == 1
     assert "line 400001: found 1 column" in answer.err

@@ -10,7 +10,7 @@ import treille
 from treille.kernels import NGram
 
 
-def test_it_tells_what_it_understood_what_it_chose_how_it_ended_and_what_to_try_next(cli, wines):
+def test_output_says_what_was_read_chosen_reached_and_what_to_try_next(cli, wines):
     answer = cli("train", "wines.csv", "--model", "wines.treille")
     assert answer.code == 0
     assert "wines.csv: 60 examples, CSV" in answer.err

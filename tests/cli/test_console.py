@@ -32,7 +32,7 @@ def test_words_are_never_wrapped_in_a_pipe(capsys):
     assert capsys.readouterr().out == LONG * 5 + "\n"
 
 
-def test_what_is_to_be_pasted_is_never_wrapped(terminal):
+def test_text_to_be_pasted_is_never_wrapped(terminal):
     Printer().print(LONG, wrap=False)
     assert terminal.getvalue() == LONG + "\n"
 

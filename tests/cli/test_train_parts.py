@@ -304,7 +304,7 @@ def test_files_are_trained_on_a_cluster_to_the_optimum_in_memory(cli, tmp_path, 
         (("--dask", "nonsense://1"), "no Dask scheduler answers at nonsense://1: "),
     ],
 )
-def test_what_a_cluster_cannot_do_is_refused_at_once(cli, big, words, message):
+def test_bad_addresses_and_options_of_clusters_are_refused_at_once(cli, big, words, message):
     answer = cli("train", big, *words, "--model", "m.treille")
     assert answer.code != 0
     assert message in " ".join(answer.err.split())

@@ -322,7 +322,7 @@ def test_labels_of_new_graphs_are_coded_as_in_fitting():
     ],
     ids=repr,
 )
-def test_what_is_no_graph_is_refused_with_its_place(bad, message):
+def test_invalid_graphs_are_refused_with_their_place(bad, message):
     assert message in assert_refused(lambda: Graphs([Graph(0, []), bad]))
 
 

@@ -36,7 +36,7 @@ def same(one, other):
 
 @settings(max_examples=100)
 @given(st.lists(machines(signed=True), min_size=1, max_size=4))
-def test_as_given_every_string_keeps_its_weight(items):
+def test_strings_keep_their_weights_without_normalisation(items):
     for machine, again in zip(items, Lattices(items, normalize=False), strict=True):
         assert same(language(again), language(machine))
 
@@ -108,7 +108,7 @@ def test_probabilities_too_small_for_a_double_are_normalised():
     assert Lattices([real]).weights.tolist() == [1.0] * 10
 
 
-def test_the_report_counts_what_was_done():
+def test_the_report_counts_empty_and_normalised_lattices():
     batch = Lattices([TWO, ["a", "c"], NOTHING, Fst.from_arcs([(0, "a", "a", 1.0, 1)], {1: 0.0})])
     report = batch.report
     assert (report.lattices, report.empty, report.normalised) == (4, 2, 1)
@@ -322,7 +322,7 @@ def test_a_cycle_on_no_accepting_path_is_no_trouble():
         ([TWO, b"ab"], "a sequence is bytes"),
     ],
 )
-def test_what_is_no_list_of_machines_is_refused(data, message):
+def test_data_that_is_no_list_of_machines_is_refused(data, message):
     with pytest.raises(InputError, match=message):
         Lattices(data)
 

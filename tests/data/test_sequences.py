@@ -65,7 +65,7 @@ def test_the_number_of_threads_changes_nothing():
         (lambda: reverse_complement(Strings([[1, 2]])), "found Strings, expected a str or Strings of characters"),
     ],
 )
-def test_what_has_no_place_is_refused_with_item_and_position(call, message):
+def test_invalid_sequences_are_refused_with_item_and_position(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

@@ -46,7 +46,7 @@ from treille import InputError, Strings
     ],
     ids=repr,
 )
-def test_what_is_no_list_of_sequences_is_refused(data, message):
+def test_data_that_is_no_list_of_sequences_is_refused(data, message):
     with pytest.raises(InputError, match=message):
         Strings(data)
 

@@ -50,7 +50,7 @@ def test_chunks_are_the_whole(table, n_symbols):
     assert len(list(table[:0].chunks(n_symbols))) == 1
 
 
-def test_what_is_no_table_is_refused():
+def test_invalid_tables_are_refused():
     with pytest.raises(InputError, match="a table needs at least one column"):
         Table({})
     with pytest.raises(InputError, match="column 'b' is a list, expected a batch"):

@@ -312,7 +312,7 @@ def test_arrays_that_do_not_fit_are_refused():
         (["(S)", ("S",)], "item 1 is tuple, expected str like the items before it"),
     ],
 )
-def test_what_is_no_tree_is_refused(data, message):
+def test_invalid_trees_are_refused(data, message):
     assert message in assert_refused(lambda: Trees(data))
 
 

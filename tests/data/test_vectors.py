@@ -220,7 +220,7 @@ def test_a_damaged_state_is_refused():
         (sp.csr_matrix((1, 2**31 + 5)), r"2,147,483,653 columns, expected at most"),
     ],
 )
-def test_what_is_no_row_of_finite_numbers_is_refused_with_its_place(data, message):
+def test_invalid_rows_are_refused_with_their_place(data, message):
     with pytest.raises(InputError, match=message):
         Vectors(data)
 
@@ -230,7 +230,7 @@ def test_what_is_no_row_of_finite_numbers_is_refused_with_its_place(data, messag
     [
         (ROWS, ["x"], "1 names were given for 3 columns"),
         (ROWS, ["x", "y", "x"], "two columns have the name 'x'"),
-        ([{"a": 1}], ["a"], "names of their own"),
+        ([{"a": 1}], ["a"], "the columns have names already"),
     ],
 )
 def test_names_that_do_not_fit_are_refused(data, names, message):

@@ -214,7 +214,7 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_what_is_damaged_is_refused(damage):
+def test_damaged_indexes_are_refused(damage):
     spec, arrays = XBW(random_forest(50, 50, 9)).state()
     damage(spec, arrays)
     with pytest.raises(

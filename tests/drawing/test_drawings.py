@@ -117,7 +117,7 @@ def test_arcs_lead_from_left_to_right_unless_they_close_a_cycle():
     assert plan.forward == [True, True, False]
 
 
-def test_parallel_arcs_and_loops_have_labels_of_their_own():
+def test_parallel_arcs_and_loops_have_their_own_labels():
     machine = Machine(0, 2, np.array([0, 0, 0]), np.array([1, 1, 0]), ["vine", "wine", "again"], {1: ""})
     texts = ["".join(text.itertext()) for text in checked(draw_machine(machine)).iter(f"{SVG}text")]
     assert sorted(texts) == ["0", "1", "again", "vine", "wine"]
@@ -186,7 +186,7 @@ def test_large_examples_are_drawn_in_part_quickly_and_say_so(shares):
         checked(svg)
 
 
-def test_of_large_examples_the_heaviest_parts_are_drawn():
+def test_the_heaviest_parts_of_large_examples_are_drawn():
     shares = np.zeros(5000)
     shares[4000] = 1.0
     parents = [-1, *([0] * 70), *(1 + i // 71 for i in range(4929))]

@@ -31,7 +31,7 @@ def model(code):
     return SVC(NGram(5).normalized(), n_jobs=2).fit(texts[::2], labels[::2])
 
 
-def test_packages_are_told_apart_by_their_n_grams(code, model):
+def test_packages_are_recognised_by_their_n_grams(code, model):
     texts, labels = code
     assert model.score(texts[1::2], labels[1::2]) > 0.8
     assert model.report_.status == "converged"

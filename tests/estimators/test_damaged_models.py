@@ -81,7 +81,7 @@ def test_altered_weights_are_refused_by_the_checksum(saved, path):
     ],
     ids=["empty", "zeros", "ones", "random", "csv", "pickle", "json", "huge header"],
 )
-def test_what_is_no_model_is_refused(content, path):
+def test_files_that_are_no_models_are_refused(content, path):
     assert_refused(path, content, "not a treille model, or damaged")
 
 

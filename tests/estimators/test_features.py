@@ -57,7 +57,7 @@ def test_rows_are_the_compact_representation_of_the_matrix():
     assert (rows.to_csr() != features.transform(TEXTS)).nnz == 0
 
 
-def test_what_was_not_seen_in_fit_is_left_out():
+def test_features_unseen_in_fit_are_left_out():
     features = Features(NGram(2)).fit(["ab"])
     assert features.transform(["abc", "cab", "xyz", ""]).toarray().tolist() == [[1], [1], [0], [0]]
     assert features.transform([]).shape == (0, 1)

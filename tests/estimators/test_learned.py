@@ -177,7 +177,7 @@ def test_data_without_information_are_refused():
         LearnedRidge(NGram(2)).fit(TEXTS, np.full(40, 2.0))
     with pytest.raises(InputError, match=r"no example has a feature of NGram\(n=50\)"):
         LearnedSVC(NGram(50)).fit(TEXTS, LABELS)
-    with pytest.raises(InputError, match="weights of its own for each class"):
+    with pytest.raises(InputError, match="its own weights for each class"):
         LearnedSVC(NGram(2).weighted("nb")).fit(TEXTS, THREE)
     with pytest.raises(InputError, match="only LearnedSVC and LearnedRidge"):
         treille.SVC(NGram(2).weighted("learned")).fit(TEXTS, LABELS)

@@ -122,6 +122,6 @@ def test_a_support_vector_machine_says_where_probabilities_are():
     ],
     ids=str,
 )
-def test_what_it_does_not_support_is_refused(params, message):
+def test_unsupported_parameters_are_refused(params, message):
     with pytest.raises(InputError, match=message):
         LogisticRegression(**({"kernel": NGram(2), "solver": DualCD()} | params)).fit(TEXTS, LABELS)

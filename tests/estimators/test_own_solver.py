@@ -58,7 +58,7 @@ def test_it_finds_the_optimum_of_the_others(kernel, intercept):
     assert own.plan_.solver_why == "as given"
 
 
-def test_what_it_does_not_declare_is_refused():
+def test_undeclared_losses_and_intercepts_are_refused():
     with pytest.raises(InputError, match="Ascent supports the intercepts False or True, not 'free'"):
         SVC(NGram(2), solver=Ascent(), fit_intercept="free").fit(TEXTS, CODES)
     with pytest.raises(InputError, match="Ascent solves problems with the losses Hinge, not SquaredHinge"):

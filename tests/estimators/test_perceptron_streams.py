@@ -340,7 +340,7 @@ def test_a_model_with_weights_that_cannot_grow_says_so():
         Perceptron(Subpath()).fit(treille.Trees(TREES), LABELS).partial_fit(treille.Trees(TREES), LABELS)
 
 
-def test_a_model_with_weights_of_products_goes_on_with_them():
+def test_training_continues_with_the_weights_of_products():
     fitted = Perceptron(NGram(1) ** 2).fit(TEXTS[:40], LABELS[:40])
     assert fitted.plan_.space.name == "rows"
     n_features = fitted.features_.n_features

@@ -182,7 +182,7 @@ def test_the_number_of_examples_does_not_change_the_problem(kernel, intercept, c
     ],
     ids=repr,
 )
-def test_what_does_not_go_together_is_refused_before_work_begins(model, message):
+def test_incompatible_choices_are_refused_before_work_begins(model, message):
     with pytest.raises(InputError, match=message):
         model.fit(TEXTS, CODES)
 

@@ -246,7 +246,7 @@ def test_no_examples_are_refused():
         Ridge(NGram(2)).fit([], [])
 
 
-def test_svr_learns_what_is_left_of_the_mean():
+def test_svr_learns_the_residuals_of_the_mean():
     weights = RANDOM.integers(1, 4, 60)
     model = SVR(NGram(2).normalized(), tol=1e-8, max_epochs=10**5).fit(TEXTS, Y + 100, weights)
     mean = np.average(Y + 100, weights=weights)

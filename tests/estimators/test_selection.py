@@ -367,7 +367,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("act", "message"), REFUSALS, ids=[message for _, message in REFUSALS])
 @pytest.mark.filterwarnings("ignore:R.2 score")
-def test_what_cannot_be_done_is_refused(act, message):
+def test_invalid_grids_folds_and_scores_are_refused(act, message):
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         act()
 

@@ -46,7 +46,7 @@ def test_bad_examples_are_refused(X, message, kernel):
         ([1, 1, np.inf, 2], "label 2 is not a whole number"),
         (["x", "y", 1, "y"], r"labels are of several types \(int, str\), expected one"),
         (np.array(["x", 2, 3, 4], dtype=object), r"labels are of several types \(int, str\), expected one"),
-        (["x"] * 4, "all labels are .*'x'.*: there is one class, expected at least two to tell apart"),
+        (["x"] * 4, "all labels are .*'x'.*: there is one class, expected at least two"),
         ([True] * 4, "all labels are .*True.*: there is one class, expected at least two"),
     ],
     ids=repr,

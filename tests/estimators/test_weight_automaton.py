@@ -145,7 +145,7 @@ def test_the_default_is_read_back_bit_for_bit(tmp_path):
     assert np.array_equal(treille.load(tmp_path / "m.treille").decision_function(NEW), model.decision_function(NEW))
 
 
-def test_what_cannot_be_an_automaton_is_refused(tmp_path):
+def test_models_that_cannot_be_automata_are_refused(tmp_path):
     path, codes = tmp_path / "m.treille", np.arange(len(TEXTS)) % 2
     with pytest.raises(InputError, match="expected 'auto', 'flat' or 'automaton'"):
         SVC(NGram(2)).fit(TEXTS, codes).save(path, representation="zip")

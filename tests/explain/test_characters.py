@@ -23,7 +23,7 @@ MODELS = [SVC(kernel).fit(TEXTS, [0, 1] * 4) for kernel in KERNELS]
 @pytest.mark.parametrize("model", MODELS, ids=[repr(kernel) for kernel in KERNELS])
 @settings(max_examples=60)
 @given(st.text(st.sampled_from("aRd w,\tiİſẞé\n"), max_size=20))
-def test_what_is_placed_sums_to_what_there_is(model, text):
+def test_contributions_of_characters_sum_to_those_of_the_parts(model, text):
     found = model.explain(text)
     placed = on_characters(text, found, found.contributions(1))
     if placed is not None:

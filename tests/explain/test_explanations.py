@@ -92,7 +92,7 @@ def test_numbers_contribute_by_column():
     np.testing.assert_allclose(found.contributions(), model.coef_[1:] * [2.0, 1.0])
 
 
-def test_what_does_not_exist_is_refused():
+def test_unknown_classes_and_targets_are_refused():
     model = SVC(NGram(2)).fit(TEXTS, LABELS)
     with pytest.raises(InputError, match="there is no class 'w': the classes are 'x', 'y', 'z'"):
         model.explain("ab").parts("w")

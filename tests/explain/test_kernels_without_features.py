@@ -209,7 +209,7 @@ def common(x, y):
     ],
     ids=["function", "normalised function", "one column of two"],
 )
-def test_where_no_part_is_known_support_examples_are_the_parts(kernel, X, new):
+def test_support_examples_are_the_parts_if_no_part_is_known(kernel, X, new):
     model = SVC(kernel).fit(X, LABELS)
     for found, expected in zip(model.explain_all(new), model.decision_function(new), strict=True):
         assert found.by_support

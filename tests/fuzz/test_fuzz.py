@@ -25,7 +25,7 @@ def outcome(read, *arguments):
 
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name)
-def test_what_was_found_is_harmless_now(path, tmp_path):
+def test_files_that_once_failed_are_read_or_refused(path, tmp_path):
     copy = Path(shutil.copy(path, tmp_path))
     for check in (treille.load, readers.whole, *readers.DOCUMENTS.values()):
         assert outcome(check, copy) in ("read", "refused")

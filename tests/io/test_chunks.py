@@ -183,7 +183,7 @@ def test_every_format_has_a_sample():
 
 @pytest.mark.parametrize("limits", SIZES, ids=str)
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)
-def test_what_read_does_with_a_file_of_the_corpus_chunks_do(path, limits):
+def test_chunks_treat_files_of_the_corpus_as_read_does(path, limits):
     try:
         whole, error = read(path), ""
     except InputError as raised:
@@ -376,7 +376,7 @@ def test_files_of_different_kinds_are_refused_where_they_meet(tmp_path, small_fi
     ("name", "later", "said"),
     [
         ("a.plf", "((('a', 3, 1),),)\n", "weights go from -1 to 3: costs or log-probabilities"),
-        ("b.plf", "((('a', 3, 1),),)\n", "those of the first lattices were taken for probabilities. Say what they are"),
+        ("b.plf", "((('a', 3, 1),),)\n", "the first lattices were taken for probabilities. Say what they are"),
         ("a.ark", "u\n0 1 vine 1,2\n1\n", "found the word 'vine', but numbers on the lines before"),
         ("a.csv", "a vine,x\n", "the tree on line 25, column 1: found 'a', expected '('"),
         ("a.dat", "x |BT| (S) |BT| (T) |ET| 1:1 |BV| 3:2 |BV| 4:1 |EV|\n", "line 24: there is 'vector3', and no such"),
@@ -385,7 +385,7 @@ def test_files_of_different_kinds_are_refused_where_they_meet(tmp_path, small_fi
         ("a.jsonl", '{"edge_index": [[0], [1]], "x": [[1, 1], [0, 1]], "y": 1}\n', "line 24: x is not one-hot"),
     ],
 )
-def test_what_does_not_fit_the_first_examples_is_refused(tmp_path, small_first, name, later, said):
+def test_examples_that_contradict_the_first_ones_are_refused(tmp_path, small_first, name, later, said):
     samples = {"a.plf": "plf", "a.ark": "kaldi numbers", "a.csv": "tree fields", "a.dat": "marked"}
     samples |= {"b.dat": "one tree each", "a.graphs": "graphs", "a.jsonl": "edge_index"}
     text = some("((('{v}', 0.5, 1),),)\n") if name == "b.plf" else SAMPLES[samples[name]][1]

@@ -36,7 +36,7 @@ def slow_read(text):
 
 
 @given(tables, st.sampled_from([" ", "\t", "  ", " \t"]), st.sampled_from(["\n", "\r\n"]), st.integers(1, 40))
-def test_what_is_written_is_read_whole_and_in_parts(table, between, newline, block):
+def test_written_sentences_are_read_whole_and_in_parts(table, between, newline, block):
     text = f"{newline}{newline}".join(newline.join(between.join(token) for token in sentence) for sentence in table)
     given = None if between == "\t" else " "
     whole = read(text, separator=given)
@@ -153,7 +153,7 @@ def test_damaged_files_are_refused_with_the_line(text, options, message):
         (lambda path: read_sentences(path), r"no such file"),
     ],
 )
-def test_what_cannot_be_written_or_read_is_refused(call, message, tmp_path):
+def test_invalid_sentences_and_separators_are_refused(call, message, tmp_path):
     with pytest.raises(InputError, match=message):
         call(tmp_path / "a.txt")
 

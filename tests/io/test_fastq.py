@@ -47,7 +47,7 @@ def test_records_of_four_lines_are_read_and_qualities_are_not(write, name, end):
         (["@r1", "ACGT", "+", "II", "II"], "line 4: found 2 qualities, expected 4"),
     ],
 )
-def test_what_is_no_record_of_four_lines_is_named_with_its_line(write, lines, message):
+def test_invalid_records_are_named_with_their_line(write, lines, message):
     with pytest.raises(InputError, match=rf"a\.fastq, {message}"):
         read(write(*lines))
 

@@ -156,7 +156,7 @@ def test_a_line_that_is_no_graph_is_refused(write, line, message):
     assert message in assert_refused(write("a.jsonl", f'{{"nodes": ["C"], "edges": []}}\n{line}\n'))
 
 
-def test_what_is_written_is_read_back(tmp_path):
+def test_written_graphs_are_read_back(tmp_path):
     graphs = [
         Graph(["C", "O"], [(0, 1)], ["x"], [0.5], [[1.0], [2.0]], True),
         Graph(["N"], [], [], [], [[0.25]], True),
@@ -283,7 +283,7 @@ def test_folders_of_such_files_are_labels(write, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.gml", "a.graphml"])
-def test_what_networkx_cannot_read_is_refused(write, name, monkeypatch):
+def test_files_that_networkx_cannot_read_are_refused(write, name, monkeypatch):
     path = write(name, "graph [ node [ id 3 ")
     assert f"{path}: networkx cannot read it as " in assert_refused(path)
     assert "no field is called label" in assert_refused(write("b.gml", GML), labelled=True)

@@ -108,7 +108,7 @@ def test_damaged_archives_are_refused_with_the_place(tmp_path):
                 Lattices(read(path, format="kaldi").X)
 
 
-def test_an_item_of_what_was_read_is_a_machine_with_paths(tmp_path):
+def test_items_of_files_are_machines_with_paths(tmp_path):
     (tmp_path / "a.ark").write_text(TEXT)
     X = read(tmp_path / "a.ark").X
     lattice = X[0]

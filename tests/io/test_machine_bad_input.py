@@ -228,7 +228,7 @@ def test_weights_that_may_be_several_things_are_refused_and_so_are_other_words_f
         read(tmp_path / "a.slf", weights="cost")
 
 
-def test_what_a_format_cannot_hold_is_refused_with_the_lattice_named(tmp_path):
+def test_lattices_that_a_format_cannot_hold_are_refused_by_name(tmp_path):
     transducer = MachineParts.of([(0, 1, 2, 1.0, 1)], {1: 1.0})
     cycle = MachineParts.of([(0, 1, 1, 0.5, 1), (1, 1, 1, 0.5, 0)], {1: 1.0})
     branch = MachineParts.of([(0, 1, 1, 0.5, 1), (1, 1, 1, 0.5, 2), (0, 1, 1, 0.5, 2)], {2: 1.0})

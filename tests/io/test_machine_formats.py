@@ -166,7 +166,7 @@ def test_openfst_text_of_the_manual_is_understood():
         ("0 1 a 0.5\n0 1 b c 0.5\n1\n", False, [1.0, 0.5]),
     ],
 )
-def test_text_of_four_columns_is_told_apart_as_documented(text, acceptor, weights):
+def test_text_of_four_columns_is_recognised_as_documented(text, acceptor, weights):
     parts = openfst.parse_text(text, "a.txt", "real")
     assert (parts.is_acceptor, parts.weights.tolist()) == (acceptor, weights)
 

@@ -215,7 +215,7 @@ def test_a_symbol_table_names_the_labels(tmp_path):
     assert words(read(tmp_path / "a.fst", symbols=tmp_path / "words.txt")) == [["vine"]]
 
 
-def test_what_is_written_to_files_is_read_from_them(tmp_path):
+def test_written_lattices_are_read_back(tmp_path):
     several = [tiny(["vine", "s"], [0.5, 0.5]), tiny(["wine"], [0.25])]
     for name, kind in (("a.plf", None), ("a.ark", None), ("a.mesh", None), ("a.cn.gz", None), ("a.jsonl", None)):
         assert write_lattices(tmp_path / name, several, kind) == [tmp_path / name]

@@ -96,7 +96,7 @@ MATRICES = arrays.arrays(
 
 @settings(deadline=None)
 @given(MATRICES, st.integers(-3, 3))
-def test_what_scikit_learn_writes_is_read_as_it_reads_it(tmp_path_factory, dense, label):
+def test_files_written_by_scikit_learn_are_read_as_it_reads_them(tmp_path_factory, dense, label):
     file = io.BytesIO()
     dump_svmlight_file(dense, [label] * len(dense), file, zero_based=False)
     path = tmp_path_factory.mktemp("svm") / "a.svm"

@@ -33,7 +33,7 @@ def test_sequences_with_scores_are_read_with_and_without_a_header(write, header)
     assert examples.lines == [1 + len(header) + i for i in range(3)]
 
 
-def test_the_number_of_two_columns_is_the_label_wherever_it_stands(write):
+def test_the_number_of_two_columns_is_the_label_in_any_place(write):
     examples = read(write("a.tsv", "1\tACGT", "0\tTT"))
     assert (examples.X, examples.labels) == (["ACGT", "TT"], ["1", "0"])
     assert examples.note.endswith(

@@ -188,7 +188,7 @@ def test_one_xml_file_is_one_tree(write):
         ),
     ],
 )
-def test_what_is_no_tree_is_refused_with_file_and_line(write, name, text, message):
+def test_invalid_trees_are_refused_with_file_and_line(write, name, text, message):
     assert message in assert_refused(write(name, text))
 
 

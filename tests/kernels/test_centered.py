@@ -101,7 +101,7 @@ def test_centred_rows_are_not_written_out_where_that_is_too_much(monkeypatch):
         Features(NGram(2).centered()).fit_transform(MANY)
 
 
-def test_of_two_sets_it_is_not_defined():
+def test_values_of_two_sets_are_refused():
     for call in (
         lambda k: k(["a"], ["b"]),
         lambda k: (k * NGram(1))(["a"], ["b"]),

@@ -109,7 +109,7 @@ def test_with_frequent_conjunctions_it_is_its_definition(degree, min_support, co
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
-def test_a_scan_finds_what_hashes_find(degree):
+def test_scans_and_hash_tables_find_the_same_patterns(degree):
     indptr, columns = SPARSE.indptr.astype(np.int64), SPARSE.indices.astype(np.int32)
     order = np.argsort(np.argsort(np.bincount(columns, minlength=60), kind="stable")).astype(np.uint32)
     indptr, items = _core.recode_items(indptr, columns, order)
@@ -230,7 +230,7 @@ def test_estimators_work_on_rows_on_the_fly(tmp_path):
     ],
     ids=repr,
 )
-def test_what_needs_stored_rows_is_refused_on_the_fly(kernel, solver):
+def test_methods_that_need_stored_rows_are_refused_on_the_fly(kernel, solver):
     with pytest.raises(
         InputError, match=r"conjunctions do not fit in memory, so they are not stored, .* larger min_support"
     ):
@@ -366,7 +366,7 @@ def test_it_is_written_and_parsed():
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_refused(kernel, X, message):
+def test_invalid_parameters_and_rows_that_are_not_binary_are_refused(kernel, X, message):
     with pytest.raises(InputError, match=message):
         kernel(X)
     with pytest.raises(InputError, match=message):

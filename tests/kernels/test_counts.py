@@ -116,15 +116,15 @@ def subtrees(decay, leaves=False):
     def counts(tree):
         below, found = children_of(tree), Counter()
 
-        def spelt(node):
-            parts = [spelt(child) for child in below[node]]
+        def text_of(node):
+            parts = [text_of(child) for child in below[node]]
             inner = bool(below[node] or leaves)
             subtree = tree.labels[node], tuple(parts), inner + sum(part[2] for part in parts)
             if inner:
                 found[subtree] += 1
             return subtree
 
-        spelt(0)
+        text_of(0)
         return found
 
     return counts, lambda z: sqrt(decay ** z[2])

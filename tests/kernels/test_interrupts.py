@@ -179,7 +179,7 @@ def test_ctrl_c_ends_the_work_soon(work, n_jobs):
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_a_handler_that_raises_nothing_lets_the_work_go_on():
+def test_work_continues_after_a_handler_that_raises_nothing():
     kernel, seen = SubTree(), []
     batch = Trees(bushes(4000, 30))
     expected = RootPaths().gram(batch)
@@ -193,7 +193,7 @@ def test_a_handler_that_raises_nothing_lets_the_work_go_on():
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_what_other_threads_compute_goes_on():
+def test_computations_of_other_threads_continue():
     """As in a worker of a cluster, or a server, in the same process: a KeyboardInterrupt there would end its event loop."""
     one, many = Strings([letters(4_000_000) * 3]), Strings(texts(200, 300))
     expected, found, ended = AllSubstrings().gram(many), [], threading.Event()

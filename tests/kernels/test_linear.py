@@ -108,7 +108,7 @@ def test_it_is_the_kernel_chosen_for_rows_of_numbers():
         (treille.Strings(["ab"]), None, "found strings, expected rows of numbers"),
     ],
 )
-def test_what_does_not_fit_is_refused(X, Y, message):
+def test_rows_with_unknown_columns_or_numbers_that_overflow_are_refused(X, Y, message):
     with pytest.raises(InputError, match=message):
         Linear()(X, Y)
 

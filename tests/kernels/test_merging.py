@@ -168,7 +168,7 @@ def ids_of_parts(maps):
 
 
 @pytest.mark.parametrize(("kernel", "parts"), CASES, ids=lambda v: repr(v) if isinstance(v, Kernel) else "")
-def test_parts_with_alphabets_of_their_own_merge_to_all(kernel, parts):
+def test_parts_with_different_alphabets_merge_to_all(kernel, parts):
     nothing = {name: [] for name in parts[0]} if isinstance(parts[0], dict) else []
     whole, everything = fitted(kernel, joined(parts))
     for order in list(permutations([*parts[:3], nothing]))[::5]:

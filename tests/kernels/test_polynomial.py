@@ -150,7 +150,7 @@ def test_it_is_written_and_parsed():
         (Polynomial(3), [[1e60], [1.0]], r"Polynomial\(degree=3\) of example.* 0.* is inf, too large for a float64"),
     ],
 )
-def test_what_does_not_fit_is_refused(kernel, X, message):
+def test_invalid_parameters_and_data_are_refused(kernel, X, message):
     with pytest.raises(InputError, match=message):
         kernel(X)
     with pytest.raises(InputError, match=message if "1e60" not in str(X) else "too large|not finite|overflow"):

@@ -146,7 +146,7 @@ def test_models_of_functions_are_not_saved(tmp_path):
 
 
 @pytest.mark.parametrize("kernel", [3, NGram, object()], ids=["number", "class", "object"])
-def test_what_is_no_kernel_is_refused(kernel):
+def test_invalid_kernels_are_refused(kernel):
     with pytest.raises(InputError, match="expected a kernel such as"):
         SVC(kernel).fit(X, Y)
 

@@ -186,7 +186,7 @@ def test_a_decay_beyond_the_limit_is_refused_with_the_limit(labels):
     assert RandomWalk(0.111, "geometric", labels)([complete]).item() == pytest.approx(16 / (1 - 0.111 * 9))
 
 
-def test_of_two_batches_both_are_checked():
+def test_both_of_two_batches_are_checked():
     star, edge = Graph(5, [(0, v) for v in range(1, 5)]), Graph(2, [(0, 1)])
     for X, Y in (([edge, star], [edge]), ([edge], [edge, star])):
         with pytest.raises(InputError, match=r"item 1: .* below 0\.25;"):

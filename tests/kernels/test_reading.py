@@ -103,7 +103,7 @@ def test_a_list_of_texts_and_the_batch_of_it_get_the_same_kernel_and_the_same_mo
 
 @pytest.mark.parametrize("kernel", [Linear(), Subpath(), VertexHistogram()])
 @pytest.mark.parametrize(("name", "text", "title"), FILES)
-def test_what_a_file_of_another_kind_holds_is_said_with_the_kernels_for_it(kernel, name, text, title, tmp_path):
+def test_data_of_another_kind_is_refused_with_the_kernels_for_it(kernel, name, text, title, tmp_path):
     (tmp_path / name).write_text(text)
     X = read(tmp_path / name).X
     if kernel.reads.kinds[0].title != title:

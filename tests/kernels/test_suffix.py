@@ -30,13 +30,13 @@ def assert_suffix_array_is_right(sequences, threads=1):
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=30), max_size=6))
-def test_random_sequences_are_sorted_and_share_what_they_share(sequences):
+def test_suffixes_of_random_sequences_are_sorted_with_their_common_prefixes(sequences):
     assert_suffix_array_is_right(sequences)
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.integers(1, 12), max_size=12), st.lists(st.integers(0, 2), min_size=1, max_size=4))
-def test_repetitive_sequences_are_sorted_and_share_what_they_share(times, run):
+def test_suffixes_of_repetitive_sequences_are_sorted_with_their_common_prefixes(times, run):
     assert_suffix_array_is_right([run * k for k in times])
 
 

@@ -50,7 +50,7 @@ def test_random_trees_give_the_twin_s_values(pair, trees):
 
 @settings(deadline=None, max_examples=40)
 @given(st.sampled_from(KERNELS), FORESTS, st.lists(nested("bcd"), min_size=1, max_size=4))
-def test_of_two_batches_with_other_labels_too(pair, trees, others):
+def test_two_batches_with_different_labels_have_the_values_of_the_definition(pair, trees, others):
     left, right = Trees(trees), Trees(others)
     np.testing.assert_allclose(pair[0](left, right), matrix(pair[1], left, right), rtol=1e-12)
     np.testing.assert_allclose(pair[0].diag(left), pair[0](left).diagonal(), rtol=1e-12)

@@ -39,15 +39,15 @@ def subtree_kernel(decay, leaves=False):
     def counts(tree):
         below, found = children_of(tree), Counter()
 
-        def spelt(node):
-            parts = [spelt(child) for child in below[node]]
+        def text_of(node):
+            parts = [text_of(child) for child in below[node]]
             text = (tree.labels[node], tuple(part for part, _ in parts))
             size = (1 if below[node] or leaves else 0) + sum(size for _, size in parts)
             if below[node] or leaves:
                 found[text, size] += 1
             return text, size
 
-        spelt(0)
+        text_of(0)
         return found
 
     def k(x, y):

@@ -75,7 +75,7 @@ def assert_close(found, expected):
 
 @settings(deadline=None, max_examples=30)
 @given(LINEAR, STRINGS)
-def test_what_keeps_features_obeys_the_whole_battery(pair, texts):
+def test_kernels_that_keep_features_pass_all_checks(pair, texts):
     kernel, slow = pair
     assert kernel.has_features
     check_kernel(kernel, texts, slow)

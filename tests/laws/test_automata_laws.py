@@ -132,7 +132,7 @@ def test_scaling_scales(T, g):
 
 @SOME
 @given(machines(acyclic=False))
-def test_connecting_keeps_the_paths_and_leaves_only_what_lies_on_one(T):
+def test_connecting_keeps_the_paths_and_the_states_on_them(T):
     trimmed = T.connect()
     assert sorted(slow_paths(trimmed, 4)) == sorted(slow_paths(T, 4))
     assert trimmed.connect() == trimmed

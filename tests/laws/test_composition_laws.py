@@ -14,7 +14,7 @@ SEMIRINGS = pytest.mark.parametrize("semiring", ["real", "log", "tropical"])
 
 @FEW
 @given(machines(), machines())
-def test_composition_is_the_sum_over_what_is_in_between(a, b):
+def test_composition_sums_over_the_strings_in_between(a, b):
     assert same(weights_of(a @ b), composed(weights_of(a), weights_of(b)))
 
 

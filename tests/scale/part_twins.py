@@ -90,7 +90,7 @@ def improve_part(loss, phi, y, C, bias, sweeps, enough, seed, w, b, alpha, n_cou
     """
     random, free = SplitMix(seed), np.zeros(len(y), np.uint8)
     active = [i for i in range(len(y)) if C[i] > 0]
-    met = first = faint = 0.0
+    met = first = small = 0.0
     for sweep in range(sweeps):
         if not active:
             break
@@ -111,7 +111,7 @@ def improve_part(loss, phi, y, C, bias, sweeps, enough, seed, w, b, alpha, n_cou
                 continue
             kept.append(i)
             gradients += abs(gradient)
-            if abs(gradient) < faint:
+            if abs(gradient) < small:
                 continue
             q = phi[i] @ phi[i] + bias**2
             new = best(loss, y[i], C[i], alpha[i], f, q)
@@ -122,7 +122,7 @@ def improve_part(loss, phi, y, C, bias, sweeps, enough, seed, w, b, alpha, n_cou
         first = gap if sweep == 0 else first
         if gap <= enough * first and sweep > 0:
             break
-        faint = 0.6 * gradients / len(kept) if kept else 0.0
+        small = 0.6 * gradients / len(kept) if kept else 0.0
         active = kept
     return met, free
 

@@ -107,7 +107,7 @@ BAD = {
         Parts.of([(X, y), (X, np.ones((40, 2)))])
     ),
     "part 1: target 0 is NaN or infinite": lambda: SVR(NGram(2)).fit(Parts.of([(X, y), (X[:1], [np.nan])])),
-    "parts have labels and sample weights of their own": lambda: SVC(NGram(2)).fit(divided(X, y), y),
+    "parts have their own labels and sample weights": lambda: SVC(NGram(2)).fit(divided(X, y), y),
     "there are no examples: fit needs at least one": lambda: SVC(NGram(2)).fit(Parts.of([([], []), ([], [])])),
     "no example has a feature of NGram(n=50): they may be too short": lambda: SVC(NGram(50)).fit(divided(X, y)),
     "part 0: one str was given, expected a list of them": lambda: SVC(NGram(2)).fit(Parts.of(X)),
@@ -159,7 +159,7 @@ AT_ONCE = {
 
 
 @pytest.mark.parametrize("message", AT_ONCE)
-def test_what_is_not_trained_in_parts_is_refused_before_anything_is_read(message, scratch):
+def test_models_that_are_not_trained_in_parts_are_refused_before_anything_is_read(message, scratch):
     with pytest.raises(InputError, match=re.escape(message)):
         AT_ONCE[message].fit(Parts.of(Unread()), None)
 

@@ -129,7 +129,7 @@ def test_regression_targets_that_differ_between_parts_are_refused(client):
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else type(value).__name__,
 )
-def test_what_a_cluster_cannot_train_is_refused_before_anything_is_sent(model, message):
+def test_models_that_a_cluster_cannot_train_are_refused_before_anything_is_sent(model, message):
     never = [dask.delayed(pytest.fail)("computed")]
     assert message in refused(model, never, never)
 
@@ -239,7 +239,7 @@ def test_a_client_of_the_user_stays_open(client):
 def test_files_on_a_cluster_have_their_own_labels(client, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "ab", "label": 0}\n{"text": "cd", "label": 1}\n')
     given = Parts.on(client, tmp_path / "a.jsonl")
-    assert "have labels of their own" in refused(SVC, given, y)
+    assert "have their own labels" in refused(SVC, given, y)
     with pytest.raises(treille.InputError, match="no such file"):
         Parts.on(client, tmp_path / "b.jsonl")
     (tmp_path / "a.jsonl").write_text('{"text": "ab", "label": 0}\n{"text": 3, "label": 1}\n')

@@ -170,7 +170,7 @@ def test_predictions_are_not_computed_before_they_are_asked_for(client):
         lazy.compute()
 
 
-def test_the_model_is_saved_loaded_and_explained_and_its_report_tells_of_rounds(client, tmp_path):
+def test_the_model_is_saved_loaded_and_explained_and_its_report_has_rounds(client, tmp_path):
     model = treille.SVC(KERNEL).fit(bag(X), bag(two))
     model.save(tmp_path / "model.treille")
     loaded = treille.load(tmp_path / "model.treille")
@@ -239,7 +239,7 @@ def test_a_checkpoint_continues_after_the_scheduler_is_gone(files, tmp_path, mon
         whole = treille.SVC(KERNEL, tol=1e-4, solver=solver).fit(Parts.on(first, files)).report_.rounds
         with monkeypatch.context() as patched:
             in_round(patched, whole - 1, cluster.close)
-            with pytest.raises(treille.InputError, match=r"is gone.*goes on where it was"):
+            with pytest.raises(treille.InputError, match=r"is gone.*continues where it was"):
                 model.fit(Parts.on(first, files, **options))
     with local_cluster(1, processes=False) as cluster, Client(cluster, set_as_default=False) as second:
         model.fit(Parts.on(second, files, **options))

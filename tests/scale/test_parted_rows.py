@@ -118,7 +118,7 @@ def test_rows_in_parts_are_renumbered_and_columns_left_out(tmp_path):
         lambda rows: rows.scaled(np.ones(30)),
     ],
 )
-def test_what_needs_all_rows_at_once_is_refused(use, tmp_path):
+def test_methods_that_need_all_rows_at_once_are_refused(use, tmp_path):
     with pytest.raises(InputError, match="in parts that are not in memory together"):
         use(in_parts(fitted(1), tmp_path))
 

@@ -97,7 +97,7 @@ def test_a_class_can_be_chosen_from_the_keyboard(wines, opened):
     page.assert_shows("#label", "red")
 
 
-def test_answers_to_what_was_typed_before_are_dropped(wines, opened):
+def test_answers_to_earlier_text_are_dropped(wines, opened):
     page = opened(wines)
     held = []
 
@@ -182,7 +182,7 @@ def test_columns_have_a_field_each(opened):
     page.assert_shows("#label", "white")
 
 
-def test_what_is_not_an_example_is_named_and_the_page_goes_on(opened):
+def test_invalid_examples_are_named_and_the_page_still_works(opened):
     page = opened(CASES["trees"]().model)
     page.ignored = "status of 422"
     page.type("(S (NP")

@@ -32,7 +32,7 @@ GOOD = {"Content-Type": "application/json"}
         (b'{"example": "a", "exmaples": 1}', "unknown field 'exmaples'"),
     ],
 )
-def test_what_is_not_a_request_is_refused_with_its_place(client, body, said):
+def test_invalid_requests_are_refused_with_the_reason(client, body, said):
     for path in ("/predict", "/explain"):
         found = client.post(path, body)
         assert found.status == 400
@@ -142,7 +142,7 @@ def test_any_text_is_answered(client):
         assert "<script" not in found.json()["html"]
 
 
-def test_what_is_not_http_does_not_stop_the_server(client):
+def test_invalid_http_does_not_stop_the_server(client):
     for noise in (
         b"\x16\x03\x01\x00\xa5\x01\x00",
         b"GET\r\n\r\n",

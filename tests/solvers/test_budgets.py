@@ -36,7 +36,7 @@ def test_max_epochs_warns_with_advice_and_reports_the_gap_it_reached(endless):
     assert report.relative_gap > 1e-9
 
 
-def test_what_was_found_in_too_few_epochs_is_still_valid(endless):
+def test_solutions_after_too_few_epochs_are_valid(endless):
     with pytest.warns(ConvergenceWarning):
         solution = endless.solve(max_epochs=2)
     upper, lower = endless.values(solution.alpha[0], solution.intercept[0])

@@ -266,7 +266,7 @@ def test_progress_follows_the_epochs(unending):
     assert all(gap > 0 for _, _, gap in told)
 
 
-def test_what_it_does_not_solve_is_refused():
+def test_unsupported_problems_are_refused():
     problem = random_problem()
     with pytest.raises(InputError, match="losses SquaredHinge, Logistic, SquaredEpsilonInsensitive, Huber, not Hinge"):
         FiniteNewton().solve(Problem(Hinge(), problem.codes, problem.C, True, np.array([1])), problem.space)

@@ -98,7 +98,7 @@ def test_the_optimum_lies_between_dual_and_primal(solver, intercept, tol):
 
 @SOLVERS
 @INTERCEPTS
-def test_the_gap_is_that_of_the_dual_value_of_alpha(solver, intercept):
+def test_the_gap_is_computed_from_the_dual_value_of_alpha(solver, intercept):
     batch, rng = texts_and_batch(50)
     X, y, C = matrix_of(batch), rng.normal(size=(50, 1)), np.full(50, 0.7)
     _, solution = solve(Problem(SquaredError(), y, C, intercept), batch, solver, tol=0.05)

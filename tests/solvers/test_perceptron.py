@@ -103,7 +103,7 @@ def test_it_is_the_algorithm_of_the_lecture_in_both_forms(solver, space, n_class
         assert averaged.outputs(batch)[:, k] == pytest.approx(K @ (mean_alpha * y) + mean_b)
 
 
-def test_weights_multiply_what_a_mistake_adds_and_zero_leaves_out():
+def test_weights_multiply_updates_and_weight_zero_leaves_out_examples():
     C = RANDOM.choice([0.0, 0.5, 1.0, 3.0], 30)
     problem, batch = random_problem(C=C)
     solution = solve(problem, RowsSpace.build(KERNEL, batch), PerceptronSolver(averaged=False), seed=1)
@@ -195,7 +195,7 @@ def endless():
 
 
 @pytest.mark.parametrize("space", [RowsSpace, GramSpace])
-def test_seconds_end_it_with_what_it_has(endless, space):
+def test_a_time_limit_ends_training_with_a_valid_solution(endless, space):
     problem, batch = endless
     built = space.build(KERNEL, batch)
     with processor_seconds(5), pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
@@ -204,7 +204,7 @@ def test_seconds_end_it_with_what_it_has(endless, space):
     assert solution.alpha.sum() == sum(solution.report.mistakes)
 
 
-def test_what_progress_raises_ends_it(endless):
+def test_exceptions_raised_by_progress_end_training(endless):
     problem, batch = endless
     calls = []
 

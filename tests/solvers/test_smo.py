@@ -219,7 +219,7 @@ def test_the_budget_of_time_holds_and_is_reported():
     assert solution.report.status == "max_seconds"
 
 
-def test_what_a_row_raises_comes_through():
+def test_exceptions_raised_while_a_row_is_computed_are_passed_on():
     K, codes = random_problem(60)
     space, asked = rows_of(K), []
 

@@ -135,12 +135,12 @@ def test_nothing_is_no_chunk():
         ),
     ],
 )
-def test_what_is_no_chunk_tag_is_refused_with_its_place(call, message):
+def test_invalid_chunk_tags_are_refused_with_their_place(call, message):
     with pytest.raises(InputError, match=message):
         call()
 
 
-def test_a_value_that_no_token_has_is_no_fault():
+def test_values_that_no_token_has_are_allowed():
     tags = Sentences([["NN"], ["B-NP"]])[1:]
     assert convert(tags, "IOB1") == [["I-NP"]]
 

@@ -71,7 +71,7 @@ def test_scikit_learn_splits_sentences_and_lists():
         ([[("a", [])]], r"sentence 0, token 0, column 1 is list"),
     ],
 )
-def test_what_is_no_list_of_tokens_is_refused_with_its_place(data, message):
+def test_invalid_tokens_are_refused_with_their_place(data, message):
     with pytest.raises(InputError, match=message):
         Sentences(data)
 

@@ -105,7 +105,7 @@ def test_a_column_that_is_missing_is_named_with_the_line_of_the_template(tmp_pat
         ([], "there is no template"),
     ],
 )
-def test_what_is_no_list_of_templates_is_refused(given, message):
+def test_invalid_templates_are_refused(given, message):
     with pytest.raises(InputError, match=message):
         as_templates(given, 1)
 

@@ -187,7 +187,7 @@ def test_a_selection_of_sentences_has_the_same_features_as_the_sentences_alone()
         (lambda: fitted([[{"a"}]]).transform([["a"]]), "found tokens with columns, expected tokens with features"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, message):
+def test_tokens_tags_and_options_that_do_not_match_the_features_are_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

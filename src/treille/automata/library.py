@@ -22,7 +22,7 @@ Arcs = list[tuple[int, Any, Any, float, int]]
 
 
 def ngram(n: int, alphabet: Sequence[str], min_n: int | None = None) -> Fst:
-    """How often each n-gram occurs; with `min_n`, n-grams of all orders from it to n. n + 1 states.
+    """Counts each n-gram; with `min_n`, n-grams of all orders from it to n. n + 1 states.
 
     >>> T = ngram(3, "ab", min_n=1)
     >>> T("abab", "a"), T("abab", "ab"), T("abab", "aba"), T("abab", "")
@@ -68,7 +68,7 @@ def gappy(n: int, alphabet: Sequence[str], decay: float = 0.5, max_gap: int | No
 
 
 def mismatch(k: int, m: int, alphabet: Sequence[str]) -> Fst:
-    """How many windows of k symbols differ in at most m places from z. Up to k (m + 1) + 1 states.
+    """Counts windows of k symbols that differ in at most m places from z. Up to k (m + 1) + 1 states.
 
     >>> T = mismatch(3, 1, "ab")
     >>> T("aab", "aab"), T("aab", "abb"), T("aab", "bba")
@@ -95,7 +95,7 @@ def wildcard(k: int, m: int, alphabet: Sequence[str], decay: float = 1.0, sign: 
 
 
 def counting(acceptor: Fst, alphabet: Sequence[str] | None = None) -> Fst:
-    """How often each string that an acyclic acceptor A accepts occurs, times its weight: Sigma*:eps A Sigma*:eps.
+    """Counts each string that an acyclic acceptor A accepts, times its weight: Sigma*:eps A Sigma*:eps.
 
     Sigma is the alphabet, or the symbols of A.
 

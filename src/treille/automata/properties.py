@@ -35,12 +35,12 @@ class FstProperties:
 
     @property
     def n_states(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return self.machine.n_states
 
     @property
     def n_arcs(self) -> int:
-        """How many arcs there are."""
+        """The number of arcs."""
         return self.machine.n_arcs
 
     @property
@@ -110,7 +110,7 @@ class FstProperties:
 
     @cached_property
     def has_epsilons(self) -> bool:
-        """Whether some arc reads and writes nothing: what `remove_epsilon` removes."""
+        """Whether some arc reads and writes nothing; `remove_epsilon` removes such arcs."""
         parts = self.parts()
         return bool(((parts.inputs == 0) & (parts.outputs == 0)).any())
 

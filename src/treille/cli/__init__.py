@@ -52,7 +52,7 @@ for verb in VERBS.split():
 
 app.add_typer(tag.group, name="tag")
 
-# What typer raises for a command line it cannot understand; it exports the subclass only.
+# Raised by typer for a command line that it cannot understand; it exports the subclass only.
 UsageError = cast("type[Any]", typer.BadParameter.__mro__[1])
 
 

@@ -32,8 +32,8 @@ from treille.explain.report import describe_report
 from treille.kernels.parse import format_kernel
 
 GROUPS = "features: a weight for each; parts: for each order and term."
-SPREAD = "optimal, or even: the same share for all that are active."
-LEARN = "risk: the least regularised error; alignment or alignment-nnls: with y."
+SPREAD = "optimal, or even: the same share for all active features or parts."
+LEARN = "risk: the least regularised error; alignment or alignment-nnls: alignment with the targets."
 
 
 @options.with_options()

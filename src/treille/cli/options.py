@@ -72,12 +72,12 @@ class Data:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a file: the values of the reading options. Its fields declare the options; see `with_options`."""
+    """The values of the reading options. Its fields declare the options; see `with_options`."""
 
     text: Annotated[str | None, TEXT] = None
     label: Annotated[str | None, LABEL] = None
     labels: Annotated[Path | None, LABELS] = None
-    root_label: Annotated[bool, flag("--root-label", "The label of a tree is that of its root.")] = False
+    root_label: Annotated[bool, flag("--root-label", "The label of the root is the label of a tree.")] = False
     skip_unlabelled: Annotated[bool, flag("--skip-unlabelled", "Leave out examples without a label.")] = False
     format: Annotated[str | None, FORMAT] = None
     encoding: Annotated[str, option("NAME", "Encoding of the file, such as latin-1.")] = "utf-8"
@@ -176,7 +176,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class ReadingLike(Reading):
-    """How to read a file like the examples of a model."""
+    """The reading options for a file like the examples of a model."""
 
     model: Any = None
 
@@ -228,7 +228,7 @@ class Given:
         self.options = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
 
     def refuse(self, options: Sequence[str], why: str) -> None:
-        """Ends the command with the reason `why` if one of these options was given; `{}` stands for it."""
+        """Ends the command with the reason `why` if one of these options was given; `{}` is replaced by the option."""
         for option in options:
             if option in self.options:
                 raise typer.BadParameter(why.format(option), param_hint=option)

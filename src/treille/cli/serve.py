@@ -72,7 +72,7 @@ def run(
             raise
         raise InputError(f"a server needs {error.name}, which is not installed: pip install 'treille[serve]'") from None
     estimator = load_model(model)
-    estimator.n_jobs = 1  # requests run in threads of their own
+    estimator.n_jobs = 1  # requests run in their own threads
     samples = _samples(printer, estimator, reading, examples) if examples is not None else []
     limits = Limits(int(max_body * 1_000_000), time_limit, queue, jobs or min(os.cpu_count() or 1, 4))
     names = [*(allow_host or []), host, *([socket.gethostname()] if host in EVERYWHERE else [])]

@@ -326,7 +326,7 @@ def align(
 ) -> np.ndarray:
     """The code that each of `symbols` has in `alphabet`, which may be given by its codes, as int32.
 
-    A symbol that is not in the alphabet gets the code `unknown`. If `unknown` is None, each such symbol gets a new code of its own,
+    A symbol that is not in the alphabet gets the code `unknown`. If `unknown` is None, each such symbol gets its own new code,
     from the size of the alphabet on, as the norm of an example requires.
     """
     if symbols is alphabet:

@@ -74,7 +74,7 @@ def seconds(value: float) -> str:
 
 
 def class_counts(labels: Iterable[str] | Mapping[str, int]) -> dict[str, int]:
-    """How often each label occurs, the most frequent first, from labels or their counts.
+    """The number of occurrences of each label, the most frequent first, from labels or their counts.
 
     >>> class_counts(["b", "a", "c", "c"]), class_counts({"b": 1, "a": 1})
     ({'c': 2, 'a': 1, 'b': 1}, {'a': 1, 'b': 1})

@@ -67,7 +67,7 @@ class Vectors(FlatBatch):
     def __init__(self, data: Any, names: Sequence[str] | None = None):
         matrix, own = _read(data)
         if names is not None and own is not None:
-            raise InputError("names were given, but the columns have names of their own: leave one out")
+            raise InputError("names were given, but the columns have names already: leave one out")
         own = _checked_names(names, matrix.shape[1]) if own is None else own
         self._hold(**_arrays(matrix, own), names=own, n_columns=matrix.shape[1])
 

@@ -79,7 +79,7 @@ class XBW(Batch):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are in all trees."""
+        """The number of nodes of all trees."""
         return self._index.n_nodes if self._source is None else len(self._source.labels)
 
     @property

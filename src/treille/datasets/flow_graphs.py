@@ -11,7 +11,7 @@ from .functions import functions
 
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 TRY: Any = (ast.Try, getattr(ast, "TryStar", ast.Try))  # the second from Python 3.11 on
-Ends = list[int]  # nodes after which control goes on
+Ends = list[int]  # nodes after which control continues
 
 
 def function_graphs(

@@ -28,7 +28,7 @@ class Machine(NamedTuple):
 
 
 class Layers(NamedTuple):
-    """A layout: states in even layers, labels of arcs in odd ones; the first items are the states, then those of each arc."""
+    """A layout: states in even layers, labels of arcs in odd ones; the first items are the states, then the items of each arc."""
 
     layer: np.ndarray  # of every item
     y: np.ndarray
@@ -179,7 +179,7 @@ def _final(machine: Machine, state: int, x: float, y: float) -> tuple[str, float
 
 
 def count_items(n_states: int, sources: np.ndarray, targets: np.ndarray) -> int:
-    """How many items `lay_out` places: states, and one for every layer that an arc passes."""
+    """The number of items that `lay_out` places: states, and one for every layer that an arc passes."""
     layer = longest_paths(n_states, sources, targets)
     return n_states + int(np.maximum(2 * np.abs(layer[sources] - layer[targets]) - 1, 0).sum())
 
@@ -285,7 +285,7 @@ def _sweep(between: Sequence[np.ndarray], number: int) -> Iterator[tuple[int, np
 
 
 def _means(order: np.ndarray, pairs: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For each item of a layer, the mean of the values of the items linked to it; its own value if it has no links."""
+    """The mean of the values of the items linked to each item of a layer; the item's own value if it has no links."""
     count = np.bincount(pairs[:, 1], minlength=len(values))
     mean = np.bincount(pairs[:, 1], values[pairs[:, 0]], minlength=len(values)) / np.maximum(count, 1)
     return np.where(count[order] > 0, mean[order], values[order])

@@ -134,7 +134,7 @@ class Model(LearnedDisplay, BaseEstimator):
         Parameters
         ----------
         X, y : examples and their labels, numbers, or tags
-            Which the model has not seen. Without y there are no scores. With neither, the report is of `train`, the training
+            New to the model. Without y there are no scores. With neither, the report is of `train`, the training
             examples, clearly marked, or of the model alone.
         path : str or path
         train : pair (X, y), optional

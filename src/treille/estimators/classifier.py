@@ -158,7 +158,7 @@ class Classifier(ClassifierMixin, KernelMachine):
 
 
 def _problem_of_part(whole: Problem, classes: np.ndarray, weights: np.ndarray, labels: Collected) -> Problem:
-    """The problem of the examples of a part, whose labels are numbered by itself."""
+    """The problem of the examples of a part, whose labels are numbered within the part."""
     places = np.searchsorted(classes, np.array(list(labels.codes), classes.dtype)) if labels.codes else np.zeros(1, int)
     codes = places[labels.labels[0]] if labels.n else np.zeros(0, np.int64)
     return replace(whole, targets=codes, C=weights[codes] * labels.sample_weight())

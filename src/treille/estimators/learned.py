@@ -174,7 +174,7 @@ class KernelLearner(LearningParameters, KernelMachine):
             return LearningRows(kernel, features, rows, groups, [repr(part) for _, part, _ in parts])
         features, rows = context.fit(kernel, batch, self.n_jobs)
         if len(rows.problems) > 1:
-            raise InputError(f"{kernel!r} has weights of its own for each class: learn weights for the kernel inside")
+            raise InputError(f"{kernel!r} has its own weights for each class: learn weights for the kernel inside")
         if not callable(self.groups):
             return LearningRows(kernel, features, rows, None, [])
         labels = [self.groups(features.name(z)) for z in range(features.n_features)]

@@ -87,9 +87,7 @@ def _in_memory(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tup
 @contextmanager
 def _in_parts(machine: Any, X: Parts, y: Any, sample_weight: Any) -> Iterator[tuple[Source, Posed]]:
     if y is not None or sample_weight is not None:
-        raise InputError(
-            "parts have labels and sample weights of their own: pass them with the examples, Parts.of(...)"
-        )
+        raise InputError("parts have their own labels and sample weights: pass them with the examples, Parts.of(...)")
     _check_in_parts(machine, PartsSpace, "in parts")
     of_classes = is_classifier(machine)
     labels, found = Collected(of_classes), found_labels if of_classes else check_numbers
@@ -107,7 +105,7 @@ def _on_cluster(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tu
     _check_in_parts(machine, ClusterSpace, "on a cluster")
     files = X if isinstance(X, ClusterFiles) else None
     if files is not None and (y is not None or sample_weight is not None):
-        raise InputError("files on a cluster have labels of their own: Parts.on(client, files, label=...)")
+        raise InputError("files on a cluster have their own labels: Parts.on(client, files, label=...)")
     if files is None and y is None:
         raise InputError("labels are missing: fit(X, y) requires y, a Dask collection divided like X")
     check = found_labels if of_classes else check_numbers
@@ -121,7 +119,7 @@ def _on_cluster(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tu
             parts = cluster.submit_all(read_part, files.sources, [files.options] * len(files.sources))
         least = 1 if files is None else files.min_count
         source = count_on_cluster(cluster, parts, as_kernel(machine.kernel), choose, of_classes, check, least)
-        del parts  # whose features remain: texts need not stay on the workers
+        del parts  # the features are counted: workers may free the texts
         if files is not None:
             files.class_counts = source.class_counts()
         with checkpointed(files, source.kernel) as source.folder:
@@ -137,9 +135,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes, at least two, and for every example the index of its class."""
     classes, codes = found_labels(y, n)
     if len(classes) < 2:
-        raise InputError(
-            f"all labels are {classes.tolist()[0]!r}: there is one class, expected at least two to tell apart"
-        )
+        raise InputError(f"all labels are {classes.tolist()[0]!r}: there is one class, expected at least two")
     return classes, codes
 
 
@@ -205,7 +201,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
 def check_weights(
     C: float, codes: np.ndarray, classes: np.ndarray, class_weight: Any, sample_weight: Any, least: int = 2
 ) -> np.ndarray:
-    """C times class weight times sample weight, for every example; at least so many classes must have any weight."""
+    """C times class weight times sample weight, for every example; at least `least` classes must have weight."""
     given = check_sample_weight(sample_weight, len(codes))
     if len(np.unique(codes[given > 0])) < least:
         raise InputError("sample_weight leaves fewer than two classes with any weight")
@@ -213,7 +209,7 @@ def check_weights(
 
 
 def class_weights(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The weight of each class, of which there are so many examples."""
+    """The weight of each class, given its number of examples."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, dict):

@@ -59,7 +59,7 @@ class Stream(ABC):
         self.room, self.n_rows = memory, memory.shape[1]
 
     def _make_room(self, places: np.ndarray, n_rows: int) -> None:
-        """Makes room for so many rows. Existing rows move to `places`, which change only if the kernel is a sum."""
+        """Makes room for this many rows. Existing rows move to `places`, which change only if the kernel is a sum."""
         if n_rows > self.room.shape[1] or not np.array_equal(places, np.arange(len(places))):
             room = np.zeros((2, n_rows + n_rows // 2, self.n_classes))
             room[:, places] = self.memory

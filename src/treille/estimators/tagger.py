@@ -266,7 +266,7 @@ class Tagger(TrainingParameters, Model):
         """The explanation of every sentence."""
         sentences = self._read_batch(X)
         if len(self.pairs_):
-            raise InputError("multiclass is 'pairs', where a tag has no score of its own to explain: use 'rest'")
+            raise InputError("multiclass is 'pairs', where single tags have no scores to explain: use 'rest'")
         tags = self._decoded(sentences)
         rows = self.features_.transform_tagged(sentences, tags, self.n_jobs)
         feature_of = np.argsort(self.item_of_)

@@ -61,7 +61,7 @@ class Predictions:
 
     @property
     def confidence(self) -> np.ndarray:
-        """The score of the predicted class minus that of the runner-up."""
+        """The score of the predicted class minus the score of the runner-up."""
         rows = np.arange(len(self.best))
         if len(self.names) == 2:
             return np.abs(self.scores[:, 1])
@@ -71,7 +71,7 @@ class Predictions:
 
     @property
     def error(self) -> np.ndarray:
-        """The score of the predicted class minus that of the true one; for right predictions, minus the confidence."""
+        """The score of the predicted class minus the score of the true one; for right predictions, minus the confidence."""
         true, rows = self.true_column, np.arange(len(self.best))
         behind = self.scores[rows, self.best] - self.scores[rows, true]
         behind = np.where(true < 0, self.confidence, behind / (2 if len(self.names) == 2 else 1))

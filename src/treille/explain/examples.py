@@ -38,7 +38,7 @@ def names_of(examples: Examples) -> list[str]:
 
 
 def size_of(X: Any) -> int:
-    """How many examples there are."""
+    """The number of examples."""
     return int(X.shape[0]) if issparse(X) else len(X)
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 MOST_BARS, MOST_CHARACTERS, BLOCK = 30, 3000, 200
 LONGEST_NAME = 120  # of a part, in a table
-STEPS = 20  # of the strength of a colour on a text: more cannot be told apart, and make pages long
-RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least so many of these letters is DNA or RNA
+STEPS = 20  # of the strength of a colour on a text: more cannot be distinguished, and make pages long
+RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least this many of these letters is DNA or RNA
 ROW, MOST_ROWS = 30, 24  # letters of a row, two of which fit beside each other on a wide screen; rows of a logo
-# In units of the viewBox: of a letter; on the left; the highest letter.
+# In units of the viewBox: the step and the width of a letter, the left margin, the height of the highest letter.
 STEP, WIDTH, MARGIN, HEIGHT = 10.0, 9.4, 30.0, 46.0
 SIZE, CAPITAL = 10.0, 0.72  # of the font, and the height of its capitals as a share of it
 LEAST = 0.4  # lower letters are not drawn
@@ -34,7 +34,7 @@ def highlighted(found: Explanation, label: Any = None) -> str:
     """The example with a colour for each part: one kind speaks for the class, by default the predicted one, another against it.
 
     Texts are highlighted by character, residues are a logo, trees, graphs and lattices are drawn, anything else is a table. Large
-    examples are shown in part, with a note. The fragment has no style of its own: `stylesheet` returns it. A part's strength, from
+    examples are shown in part, with a note. The fragment contains no style: `stylesheet` returns it. A part's strength, from
     0 to 1, is its property `--share`.
     """
     values = found.contributions(label)

@@ -87,7 +87,7 @@ def _merged(
 
 
 class _Places:
-    """Where strings of symbols occur in a batch."""
+    """The places of strings of symbols in a batch."""
 
     def __init__(self, batch: Strings):
         self.batch = batch
@@ -96,7 +96,7 @@ class _Places:
         self.starts = running_sum(np.bincount(batch.symbols, minlength=len(batch.alphabet)))
 
     def of(self, symbols: Sequence[Any]) -> np.ndarray:
-        """Where each occurrence begins."""
+        """The beginning of each occurrence."""
         codes = [self.codes.get(symbol, -1) for symbol in symbols]
         if -1 in codes:
             return np.empty(0, np.int64)
@@ -111,11 +111,11 @@ class _Places:
         return np.searchsorted(self.batch.offsets, at, side="right") - 1
 
     def frequency(self, at: np.ndarray) -> int:
-        """In how many examples the places are."""
+        """The number of examples that contain the places."""
         return len(np.unique(self.examples(at)))
 
     def beside(self, at: np.ndarray, length: int, right: bool) -> tuple[Any, np.ndarray, int]:
-        """The symbol that most examples have beside a stretch, where it then begins, and in how many examples; None: no symbol."""
+        """The most frequent symbol beside a stretch, the new places of the stretch, and the number of examples; None: no symbol."""
         batch, owners = self.batch, self.examples(at)
         beside = at + length if right else at - 1
         inside = beside < batch.offsets[owners + 1] if right else beside >= batch.offsets[owners]
@@ -271,7 +271,7 @@ def sentence_around(name: str, text: str) -> str:
 
 
 def _span(name: str, text: str) -> tuple[int, int] | None:
-    """Where a name first occurs, preferably as a word, and in the same case."""
+    """The first occurrence of a name, preferably as a word, and in the same case."""
     pattern = r"\s+".join(re.escape(word) for word in name.split()) or re.escape(name)
     for whole in (rf"(?<!\w){pattern}(?!\w)", pattern):
         found = re.search(whole, text) or re.search(whole, text, re.IGNORECASE)

@@ -24,7 +24,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True)
 class Source:
-    """Where the examples of a report come from, and what else the page says about them."""
+    """The origin of the examples of a report, and notes about them."""
 
     data: str = ""  # the file
     how: str = ""  # how the examples were held out
@@ -75,7 +75,7 @@ class Example(NamedTuple):
     number: int  # its position in the data
     predicted: str
     truth: str | None
-    wrong: bool | None  # None: neither right nor wrong is said, of numbers for instance
+    wrong: bool | None  # None: neither right nor wrong, for numbers for instance
     score: str
     confidence: float
     error: float  # distance of the prediction from the truth; 0 or less if it is right
@@ -98,7 +98,7 @@ class Table(NamedTuple):
 
 
 class Confusion(NamedTuple):
-    """How often each true class was predicted as each: counts, one row per true class."""
+    """A confusion matrix: counts of predicted classes, one row per true class."""
 
     names: Sequence[str]
     counts: Sequence[Sequence[int]]

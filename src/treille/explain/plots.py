@@ -29,7 +29,7 @@ class Axis(NamedTuple):
     log: bool = False
 
     def place(self, values: Sequence[float], first: float, last: float) -> list[float]:
-        """Where values are on an axis that is drawn from `first` to `last`."""
+        """The positions of values on an axis that is drawn from `first` to `last`."""
         low, high = self._ends()
         inside = np.clip(np.asarray(values, float), self.low, self.high)
         shares = ((np.log10(inside) if self.log else inside) - low) / (high - low)

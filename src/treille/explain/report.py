@@ -26,9 +26,9 @@ MOST_FRAGMENTS = 20
 MOST_READ = 1_000  # examples in which features are looked for
 MOST_CLASSES = 40
 SPREAD = 8  # from this ratio on, the objective is shown on a logarithmic axis
-TOO_GOOD = "These are the training examples: the figures are too good. Examples that the model has not seen show how good it is."
+TOO_GOOD = "These are the training examples: the figures are too good. Evaluate the model on new examples."
 NO_DATA = (
-    "There are no examples: this page shows what the model itself knows. Give examples for scores and explanations: "
+    "There are no examples: this page describes the model alone. Give examples for scores and explanations: "
     "model.write_report(X, y, path), or treille report MODEL FILE."
 )
 
@@ -132,7 +132,7 @@ def plan(model: Any) -> dict[str, str]:
 
 
 def describe_report(report: Report, tol: float, pairs: bool = False, unit: str = "epoch") -> str:
-    """How training ended, in one line.
+    """The end of training, in one line.
 
     >>> describe_report(Report(2.0, 1.999, 12, 0.5, "converged", 0), 1e-3)
     'converged, duality gap 5.0e-04 of the objective (tol: 0.001), 12 epochs, 0.50 s'

@@ -140,5 +140,5 @@ def _with_sentences(
         visible_label(tag): [Feature(visible(name), v) for name, v in totals[tag].most_common(MOST_FEATURES) if v > 0]
         for tag in sorted(totals)
     }
-    told = "What each feature contributed to the tags of the sentences above, in all." if features else ""
+    told = "The total contribution of each feature to the tags of the sentences above." if features else ""
     return replace(content, features=features, features_note=told)

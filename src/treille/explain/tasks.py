@@ -1,4 +1,4 @@
-"""What models predict: classes, outliers, numbers or tags. Reports, the server and the command line ask a model's task."""
+"""Tasks of models: predicting classes, outliers, numbers or tags. Reports, the server and the command line ask a model's task."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Task(ABC):
     fields: ClassVar[tuple[str, ...]]
     reads: ClassVar[type[Batch] | None] = None  # the kind of data, if the kernel does not decide it
     unit: ClassVar[str] = "example"
-    pairs: bool = False  # whether each problem tells two labels apart
+    pairs: bool = False  # whether each problem separates two labels
     noun: ClassVar[str] = "class"
     commands: ClassVar[dict[str, str]] = {"predict": "predict", "evaluate": "evaluate"}  # of `treille`
     any_class: ClassVar[bool] = False
@@ -67,7 +67,7 @@ class Task(ABC):
 
     @property
     def n_features(self) -> int | None:
-        """How many features have weights; None for a kernel without explicit features."""
+        """The number of features with weights; None for a kernel without explicit features."""
         return None if self.features is None else self.features.n_features
 
     def top_features(self, count: int, merge: bool = False, examples: Any = None) -> dict[str, list[Any]]:
@@ -99,7 +99,7 @@ class Task(ABC):
         """The predictions as JSON values, one item per example in each list."""
 
     def counted(self, X: Any) -> str:
-        """How many examples there are, in words."""
+        """The number of examples, in words."""
         return count(size_of(X), self.unit)
 
     def label_named(self, label: Any) -> Any:
@@ -137,7 +137,7 @@ class Choice(Task):
         return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray | None:
-        """The probabilities of the labels with these outputs of the decision function; None if the model knows none."""
+        """The probabilities of the labels with these outputs of the decision function; None if the model provides none."""
         return None
 
     def answers(self, X: Any) -> dict[str, list[Any]]:
@@ -242,7 +242,7 @@ class Tagging(Task):
 
     @property
     def scheme(self) -> str:
-        """How tags are understood, in a few words."""
+        """The meaning of the tags, in a few words."""
         own, learned = self.model.own_scheme_, self.model.scheme
         if own is None:
             return "plain labels"

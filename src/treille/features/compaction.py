@@ -4,7 +4,7 @@ A solver that works on rows keeps W' = sum_i alpha_i y_i phi(x_i) up to date, on
 "flat", a cell is a feature. Compaction changes the cells, and with them the number of entries that a step reads and writes:
 
 - cells are ordered by frequency, so that most reads hit the cache;
-- singletons, features that occur in one row only, need no cell: one number per row stands for all of them;
+- singletons, features that occur in one row only, need no cell: one number per row represents all of them;
 - proportional columns are merged into one cell ("merged");
 - families of nearly equal columns, such as gapped k-mers that are shifts of each other, are written in an orthonormal basis whose
   first vector is the mean of the family (Helmert's matrix): most of the other coordinates are 0 ("helmert").
@@ -100,8 +100,8 @@ def represent(
         )
     if representation in ("naive", "trie", "automaton"):
         raise InputError(
-            f"representation is {representation!r}, which is for the features of one kernel, but the features are those of a "
-            "sum, or centred: use 'auto', 'flat' or 'merged'"
+            f"representation is {representation!r}, which is for the features of one kernel, but the features belong to a "
+            "sum, or are centred: use 'auto', 'flat' or 'merged'"
         )
     known, terms = features.families(), having(rows, MatrixRows).parts
     families = known if len(known) == len(terms) else (None,) * len(terms)

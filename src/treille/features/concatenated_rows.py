@@ -115,7 +115,7 @@ class CenteredRows(WeighableRows, StoredRows):
     """Rows minus a dense vector: row i is ``rows[i] - shift[i] * mean``, which is never written out.
 
     A product costs what one with `rows` costs, and a few operations more: ``(r - s m).w = r.w - s (m.w)``. `dots` are the products
-    of `rows` with the mean. With `kept`, the features are only those ids; the norms remain those of the whole rows.
+    of `rows` with the mean. With `kept`, the features are only those ids; the norms are still computed from the whole rows.
 
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(1).centered()).fit_rows(["aab", "b"])
@@ -179,7 +179,7 @@ class CenteredRows(WeighableRows, StoredRows):
         return self.rows
 
     def lengths(self) -> np.ndarray:
-        """How many features every example has."""
+        """The number of features of every example."""
         return np.full(len(self), self.n_features)
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:

@@ -17,7 +17,7 @@ BLOCK = 1 << 10  # rows written out at a time, for a kernel matrix
 class ConjunctionRows(MatrixRows):
     """Rows as the items of every example, ``items[indptr[i]:indptr[i + 1]]``, rising; ``values[k]``: the value of k items together.
 
-    A product costs one match per row, about what it costs to write the rows; memory is that of the items. Solvers compute the same
+    A product costs one match per row, about what it costs to write the rows; only the items are in memory. Solvers compute the same
     iterates as on stored rows. Weights of columns, and sums with other kernels, need stored rows.
 
     >>> from treille.kernels import Conjunctions

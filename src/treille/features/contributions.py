@@ -15,7 +15,7 @@ from treille.features.rows import StoredRows
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Occurrences of features, example by example: ``examples[i]`` to ``examples[i + 1]`` are those of example i.
+    """Occurrences of features, example by example: ``examples[i]`` to ``examples[i + 1]`` belong to example i.
 
     Occurrence o adds ``values[o]`` to the value of feature ``features[o]``, and covers the positions
     ``parts[offsets[o]:offsets[o + 1]]`` of its example. The values of the occurrences of a feature sum to its value in the row.
@@ -92,7 +92,7 @@ Shares = dict[int, tuple[Batch, np.ndarray]]  # by the id of the batch
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each part of examples adds to functions f_k(x) = w_k.phi(x): symbols of a sequence, nodes of a tree, and so on.
+    """Contributions of the parts of examples to functions f_k(x) = w_k.phi(x): symbols of a sequence, nodes of a tree, and so on.
 
     `shares` has an array for each batch that was read: one if examples are of one kind, several if they have several columns,
     or are split by several units. Its row p belongs to part p of the batch, see ``Batch.part_offsets``; its columns are the
@@ -129,7 +129,7 @@ class Contributions:
 
     @classmethod
     def of_each(cls, batch: Batch, n_functions: int, one: Callable[[Any], Contributions]) -> Contributions:
-        """The contributions computed one example at a time, each as a batch of its own."""
+        """The contributions computed one example at a time, each as a separate batch."""
         leaves = [leaf for _, leaf in leaf_batches(batch)]
         shares: Shares = {}
         base = np.zeros((len(batch), n_functions))

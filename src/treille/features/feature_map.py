@@ -186,7 +186,7 @@ class LocatingMap(ExplainingMap):
 
     @abstractmethod
     def occurrences(self, batch: Any) -> Occurrences:
-        """Where the features occur in the examples. The values of a feature's occurrences sum to its value in the row."""
+        """Returns the occurrences of the features in the examples. Their values sum to the feature's value in the row."""
 
     def contributions(self, batch: Any, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         """The weight of a feature is shared equally among the parts that each of its occurrences covers."""

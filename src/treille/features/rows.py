@@ -120,7 +120,7 @@ class CountableRows(WeighableRows):
 
     @abstractmethod
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
-        """In how many rows each feature occurs: one row per feature, one column for each column of `groups`.
+        """The number of rows in which each feature occurs: one row per feature, one column for each column of `groups`.
 
         ``groups[i, g]`` is 1 where row i is counted in group g, else 0.
         """
@@ -306,7 +306,7 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         return _core.row_squares(self.coded(), weights, threads)  # norms refuse numbers that are not finite
 
     def _over_entries(self) -> tuple[Any, Rows]:
-        """With few entries and many features: the features of the entries, and the rows over these, with one column for each entry.
+        """The features of the entries, and the rows over these, one column for each entry, if entries are few and features many.
 
         A product then needs no pass over all features, and sums the same numbers in the same order. Otherwise, all features.
         """
@@ -378,7 +378,7 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         return lambda i: index.row(rows, i)
 
     def lengths(self) -> np.ndarray:
-        """How many features every example has."""
+        """The number of features of every example."""
         return np.diff(self.indptr)
 
     def center(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -23,7 +23,7 @@ from .open import Budget, Bytes, Text, as_text, open_bytes
 HEAD = 1 << 16
 Open = Callable[[], Bytes]
 HIDDEN = re.compile(r"(^|/)(\.[^./][^/]*|__MACOSX/.*)$")
-# What zipfile, tarfile and the decompressors raise for damaged archives, and for methods that they do not know.
+# Raised by zipfile, tarfile and the decompressors for damaged archives, and for unknown methods.
 DAMAGED = (
     zipfile.BadZipFile,
     tarfile.TarError,

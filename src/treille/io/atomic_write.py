@@ -62,7 +62,7 @@ def atomic_file(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def saving(path: str | os.PathLike[str], what: str) -> Iterator[None]:
-    """Turns an error of the system into one that names the file that could not be saved, and tells whether an older one is left."""
+    """Turns an error of the system into one that names the file that could not be saved, and says whether an older one is left."""
     try:
         yield
     except OSError as error:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Limits:
-    """The size of a block: at most so many records, and about so many characters."""
+    """The size of a block: at most this many records, and about this many characters."""
 
     examples: int = 10_000
     characters: int = 1 << 22

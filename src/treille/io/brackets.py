@@ -44,7 +44,7 @@ def split_lines(lines: Iterable[str], size: int = 1 << 16) -> Iterator[tuple[int
         encoded, at = rest + _encodable([new], "the text, tree {}".format)[0].encode(), 0
         ends = _core.find_brackets(encoded).tolist()
         spans = list(zip(ends[::2], ends[1::2], strict=True))
-        for begin, end in spans[:-1] if new else spans:  # the last one may go on
+        for begin, end in spans[:-1] if new else spans:  # the last one may continue
             line += encoded.count(b"\n", at, begin)
             yield line, encoded[begin:end].decode()
             line, at = line + encoded.count(b"\n", begin, end), end

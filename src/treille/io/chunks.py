@@ -30,7 +30,7 @@ def read_chunks(
 
     What depends on a whole file is decided on its first 10,000 examples, or 4 million characters, before any chunk is given:
     fields and, where you do not name them, the meaning of weights, whether FASTA headers are ids or labels, and whether texts are
-    trees. An example that does not fit is refused. Ids are those of `read`; to know whether all differ, a file that has ids and
+    trees. An example that does not fit is refused. Ids are as in `read`; to know whether all differ, a file that has ids and
     does not fit into one chunk is read twice. What comes from a pipe is not: there the first examples decide.
 
     Files that are one object are read at once: GML, GraphML, XML, OpenFst, SLF, and the files of a TU set, whose note says so. So

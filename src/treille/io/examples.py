@@ -31,7 +31,7 @@ class Request:
 
     @property
     def how(self) -> str:
-        """How the format was recognised, for notes."""
+        """The way in which the format was recognised, for notes."""
         return f" (guessed from its {self.guessed_from})" if self.guessed_from else ""
 
     def examples(

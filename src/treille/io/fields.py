@@ -73,7 +73,7 @@ def choose(
 ) -> Fields:
     """Choose the fields among `names`: as requested by `text` and `label`, otherwise the first of `TEXTS` and of `LABELS`.
 
-    A name is found in capitals, too. `columns` are the fields of the text, if there are several.
+    Names match in any case. `columns` are the fields of the text, if there are several.
 
     >>> choose(["id", "title", "body", "class"], "title+body", None, None, "news.csv, line 2")
     Fields(texts=('title', 'body'), label='class', value=None, matches=False)

@@ -139,7 +139,7 @@ def is_grakel(item: Any) -> bool:
 
 
 def is_tuple(item: Any) -> bool:
-    """Whether this is how GraKeL writes a graph: edges or a matrix, labels of nodes, labels of edges."""
+    """Whether this is a graph as GraKeL writes it: edges or a matrix, labels of nodes, labels of edges."""
     if not isinstance(item, (tuple, list)) or not 1 <= len(item) <= 3:
         return False
     edges, *labels = item

@@ -289,7 +289,7 @@ class _Table:
 
 
 def _numbers(lines: Sequence[str], kind: type, width: int) -> np.ndarray | None:
-    """One row of numbers per line; None if a line does not hold so many numbers."""
+    """One row of numbers per line; None if a line does not hold this many numbers."""
     try:
         values = map(kind, "\n".join(lines).replace(",", " ").split())
         flat = np.array(list(values), np.int64 if kind is int else np.float64)

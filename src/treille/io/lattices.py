@@ -143,7 +143,7 @@ def write_lattices(
     """Writes machines to a file, or to a folder if the format holds one machine per file. Returns the files written.
 
     `weights` selects the kind of numbers for the formats that allow several: plf (default log-probabilities), confusion
-    (probabilities), openfst-text (costs) and arcs (those of the machine's semiring). openfst-text also writes the symbol
+    (probabilities), openfst-text (costs) and arcs (weights of the machine's semiring). openfst-text also writes the symbol
     tables, `.isyms` and `.osyms`.
 
     >>> import tempfile
@@ -346,6 +346,6 @@ def _parsed(some: Sequence[_Lattice], request: Request, seen: Seen) -> tuple[lis
         return machines, f"{KINDS[meant]} ({how})"
     machines = json_arcs.parse(held, places, weights) if request.format == "arcs" else held
     if weights is None and request.format == "arcs":
-        return machines, "those of the semiring that each names"
+        return machines, "as in the semiring that each names"
     how = "as requested" if weights else "as the format has them"
     return machines, f"{KINDS[weights or DEFAULT_WEIGHTS[request.format]]} ({how})"

@@ -157,7 +157,7 @@ class NumberRows(PackedExamples):
 
     @property
     def width(self) -> str:
-        """How many columns there are, for notes."""
+        """The number of columns, for notes."""
         return f"{len(self.names):,} columns"
 
     def take(self, rows: Sequence[int]) -> NumberRows:

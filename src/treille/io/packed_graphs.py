@@ -92,7 +92,7 @@ class PackedGraphs(PackedExamples):
         return 8 * (len(self.labels) + len(self.targets))
 
     def traits(self) -> dict[str, str]:
-        """Whether nodes and edges have labels, and how many attributes: nothing of graphs without nodes, or without edges."""
+        """Whether nodes and edges have labels, and their numbers of attributes, unknown without nodes, or without edges."""
         nodes = {"labels": f"{'' if self.alphabet else 'no '}labels of nodes"}
         nodes["attributes"] = f"{self.attributes.shape[1] or 'no'} attributes"
         edges = {"edge labels": f"{'' if self.edge_alphabet else 'no '}labels of edges"}
@@ -218,7 +218,7 @@ def _coded(
 def all_or_none(
     values: Sequence[Any], named: Callable[[int], str], what: str, place: str, required: bool = False
 ) -> Sequence[Any] | None:
-    """The values if there is one for each node or edge, None if there is none at all and none is `required`.
+    """The values if there is one for each node or edge, None if there are none and they are not `required`.
 
     `named(k)` is the name of node or edge k in messages, such as "edge 3".
 

@@ -70,7 +70,7 @@ def read(
     columns : list of str
         Read these fields as columns, for `treille.kernels.Columns`.
     root_label : bool
-        The label of a tree is that of its root, which becomes ROOT.
+        The label of the root is the label of a tree, and becomes ROOT in it.
     brackets : bool or None
         None: a field that holds a tree in brackets in every example is read as trees. False: as text.
     skip_unlabelled : bool
@@ -189,7 +189,7 @@ def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
     labels, without = trees.without_root(examples.X)
     if not labelled:
         return replace(examples, X=without)
-    note = f"{examples.note.removesuffix('no labels').rstrip(', ')}, label = that of the root"
+    note = f"{examples.note.removesuffix('no labels').rstrip(', ')}, label = the label of the root"
     return replace(examples, X=without, labels=labels, note=note)
 
 
@@ -255,7 +255,7 @@ def _members(path: Path, request: Request) -> InputFile:
     if not all(named):
         other = members[named.index(False)].name
         raise InputError(
-            f"{other}: its name tells no format, unlike the names of other files: take it out, or name the format with --format"
+            f"{other}: its name does not show the format, unlike other files: remove it, or name the format with --format"
         )
     each, folders = replace(request, labelled=_of_each(request)), [member.label for member in members]
     inputs = [InputFile(member.name, partial(_member_blocks, member, each)) for member in members]

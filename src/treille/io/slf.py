@@ -1,7 +1,7 @@
 """HTK's SLF, one lattice per file: header fields, `I=` for a node, `J=` for a link; words on nodes or on links.
 
 A link's weight is, in natural logarithms, `acscale a + lmscale l + prscale r`, and `wdpenalty` where there is a word. A word of a
-node goes on the links that enter it. `!NULL` is the empty string; `<s>`, `</s>` and every other word are kept as they are.
+node moves to the links that enter it. `!NULL` is the empty string; `<s>`, `</s>` and every other word are kept as they are.
 """
 
 import math

@@ -239,7 +239,7 @@ def coded(
 ) -> tuple[list[list[int]], Sequence[str] | None]:
     """The labels of one side of several machines, and their symbols.
 
-    Words are looked up in `symbols`; with none given, numbers are labels as they are, and words get a table of their own.
+    Words are looked up in `symbols`; with none given, numbers are labels as they are, and words get a new table.
     `numbers` says whether labels that were read before were numbers.
 
     >>> lines = ArcLines("a.txt", "")

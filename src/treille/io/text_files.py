@@ -54,7 +54,7 @@ class Collected:
     texts: list[Any] = field(default_factory=list)
     found: Found = field(default_factory=list)
     ids: list[object] = field(default_factory=list)
-    # What `examples_of` decided on earlier records:
+    # Decisions of `examples_of` on earlier records:
     has_ids: bool | None = None
     has_trees: bool | None = None
     is_labelled: bool | None = None

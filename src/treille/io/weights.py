@@ -62,7 +62,7 @@ class Seen:
         if self._kind and kind != self._kind:
             low, high = both.min(), both.max()
             raise InputError(
-                f"{source}: weights go from {low:.4g} to {high:.4g}, those of the first lattices were taken for"
+                f"{source}: weights go from {low:.4g} to {high:.4g}, but weights of the first lattices were taken for"
                 f" {KINDS[self._kind]}. {SAY}"
             )
         if len(both):

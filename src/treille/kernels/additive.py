@@ -35,7 +35,7 @@ class Additive(CompositeKernel):
     """k(x, y) = sum over the terms of k_t(x, y). It has features if every term has."""
 
     def map_of(self, maps: list[FeatureMap]) -> "AdditiveMap":
-        """The features of this kernel from those of the terms."""
+        """The features of this kernel, made from the features of the terms."""
         return AdditiveMap(self, maps)
 
     @abstractmethod

@@ -79,7 +79,7 @@ class Pair(Expression, Kernel):
 
 
 class Sum(Pair, Additive):
-    """k(x, y) = left(x, y) + right(x, y), the result of ``left + right``. Its features are those of both.
+    """k(x, y) = left(x, y) + right(x, y), the result of ``left + right``. It has the features of both.
 
     >>> from treille.kernels import NGram
     >>> kernel = 0.5 * NGram(2) + NGram(1).normalized()

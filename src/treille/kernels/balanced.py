@@ -1,4 +1,4 @@
-"""Balanced kernels: every order normalised by itself, so that frequent short n-grams do not outweigh long ones."""
+"""Balanced kernels: every order normalised separately, so that frequent short n-grams do not outweigh long ones."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class Balanced(Normalized):
 
 
 class NormalizedTerms(Additive):
-    """The sum of the parts of a kernel, each normalised by itself."""
+    """The sum of the parts of a kernel, each normalised separately."""
 
     def __init__(self, kernel: Kernel):
         self.kernel = kernel

@@ -132,7 +132,7 @@ class Kernel(BaseEstimator, ABC):
         raise InputError(f"{self!r} has no explicit features: use its matrix, kernel(X, Y)")
 
     def check_parts(self) -> None:
-        """Raises an `InputError` if the features of parts of the data do not determine those of all.
+        """Raises an `InputError` if the features of parts of the data do not determine the features of all.
 
         >>> from treille.kernels import NGram
         >>> NGram(2).normalized().check_parts()

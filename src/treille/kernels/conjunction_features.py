@@ -23,7 +23,7 @@ from treille.kernels.base import Fitted
 from treille.kernels.linear import ColumnMap, Linear
 from treille.kernels.product_features import ProductMap
 
-MOST_DEGREE = 100  # above it, values of conjunctions are too large or too different to be of use
+MOST_DEGREE = 100  # above it, values of conjunctions are too large or too different to be useful
 STORED_BYTES = inf  # of rows; larger ones, and those that do not fit in memory, are matched whenever they are read
 TABLE = 16  # bytes of a conjunction in hash tables, at most
 STEPS = 3e7  # of an estimate of sizes: less than a second
@@ -139,7 +139,7 @@ class Sizes:
 
 
 def occurrences(lengths: np.ndarray, degree: int) -> float:
-    """The total number of conjunctions of up to `degree` columns in rows with so many columns."""
+    """The total number of conjunctions of up to `degree` columns in rows with this many columns."""
     total, each = 0.0, np.ones(len(lengths))
     with np.errstate(over="ignore"):
         for k in range(min(degree, int(lengths.max(initial=0)))):

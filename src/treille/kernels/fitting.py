@@ -64,7 +64,7 @@ class FitContext:
         return compose(kernel, iter(self.known.of_leaves(kernel, batch, n_jobs)), self, n_jobs)
 
     def times(self, n_examples: int) -> np.ndarray:
-        """How often each example counts."""
+        """The number of times that each example counts."""
         return np.ones(n_examples) if self.counts is None else np.asarray(self.counts, np.float64)
 
 
@@ -81,7 +81,7 @@ class CompositeKernel(Kernel):
 
     @abstractmethod
     def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
-        """The features of this kernel from those of its leaves, which `fitted` yields in their order."""
+        """The features of this kernel, composed from the features of its leaves, which `fitted` yields in order."""
 
     def fit_features(self, batch: Any, n_jobs: int | None = None) -> Fitted:
         return FitContext().fit(self, batch, n_jobs)
@@ -99,7 +99,7 @@ def leaf_kernels(kernel: Kernel, batch: Any) -> list[tuple[Kernel, Batch]]:
 
 
 def compose(kernel: Kernel, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
-    """The features of a kernel from those of its leaves, which `fitted` yields in their order."""
+    """The features of a kernel, composed from the features of its leaves, which `fitted` yields in order."""
     return kernel.compose(fitted, context, n_jobs) if isinstance(kernel, CompositeKernel) else next(fitted)
 
 

@@ -57,7 +57,7 @@ class GraphPatternKernel(GraphKernel):
 
     @property
     def counted_labels(self) -> Labels:
-        """Which labels count: by default the parameter `labels`."""
+        """The labels that count: by default the parameter `labels`."""
         return self.labels
 
     @abstractmethod
@@ -175,13 +175,13 @@ class GraphPatternMap(GraphFeatureMap, LocatingMap):
         """The name of a pattern."""
 
     def label(self, code: int) -> str:
-        """The label of a node as it is written in names."""
+        """The label of a node in names."""
         if not self.alphabet:
             return "*"
         return shown(self.alphabet[code]) if self.quotes else self.alphabet[code]
 
     def edge_label(self, code: int) -> str:
-        """The label of an edge as it is written in names, between two dashes; they are one dash if there are none."""
+        """The label of an edge in names, between two dashes; one dash if edges have no labels."""
         return f"-{shown(self.edge_alphabet[code])}-" if self.edge_alphabet else "-"
 
     def merge_coded(self, other: Any, codes: np.ndarray, edge_codes: np.ndarray, names: tuple[Any, ...]) -> Any:
@@ -250,7 +250,7 @@ def edges_of_arcs(batch: Graphs) -> np.ndarray:
 
 
 def by_part(batch: Graphs, nodes: np.ndarray, arcs: np.ndarray) -> np.ndarray:
-    """Values of nodes and of arcs, one row each, as values of parts: an undirected edge has those of both its arcs."""
+    """Values of nodes and of arcs, one row each, as values of parts: an undirected edge has the sum of both its arcs."""
     n_nodes = np.diff(batch.offsets)
     values = np.zeros((int(batch.part_offsets[-1]), nodes.shape[1]))
     owners = np.repeat(np.arange(len(batch)), n_nodes)

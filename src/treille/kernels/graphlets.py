@@ -127,7 +127,7 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
         return Occurrences(features, shares[nodes, features], np.arange(len(nodes) + 1), parts, ends)
 
     def _of_nodes(self, batch: Graphs, found: np.ndarray) -> np.ndarray:
-        """In how many of the subgraphs `found` of each type every node is."""
+        """For every node, the number of the subgraphs `found` of each type that contain it."""
         if self.kernel.connected and found.sum() <= MOST_VISITED:
             return _core.graphlets_of_nodes(batch.core_arrays("none"), int(self.kernel.size), 1)
         n_arcs = np.diff(batch.arcs[batch.offsets])
@@ -158,7 +158,7 @@ class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
         return _core.graphlets((*arrays, *none), int(self.kernel.size), bool(self.kernel.connected), 1)
 
     def _counts(self, batch: Graphs, threads: int) -> np.ndarray:
-        """How often each type of subgraph occurs, in the order of the core."""
+        """The number of occurrences of each type of subgraph, in the order of the core."""
         kernel = self.kernel
         if batch.directed:
             raise InputError(

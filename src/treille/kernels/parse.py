@@ -69,7 +69,7 @@ def parse_kernel(text: str) -> Kernel:
 
 
 def parse_kernels(text: str) -> list[Kernel]:
-    """The kernels that `text` describes, where ``3..6`` stands for 3, 4, 5 and 6: one for each choice of numbers.
+    """The kernels that `text` describes, where ``3..6`` means 3, 4, 5 and 6: one for each choice of numbers.
 
     >>> parse_kernels("ngram(3..5).normalized()")
     [NGram(n=3).normalized(), NGram(n=4).normalized(), NGram(n=5).normalized()]
@@ -197,7 +197,7 @@ def _class(name: str) -> type[Kernel]:
 
 
 def _plain(name: str) -> str:
-    """A name as it is looked up: gapped_kmer and GappedKmer are one."""
+    """The key of a name: the same for gapped_kmer and GappedKmer."""
     return name.lower().replace("_", "")
 
 

@@ -22,7 +22,7 @@ from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expansion import Expansion, KernelExpansion, expand
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 
-MOST_DEGREE = 1000  # of features: the core computes products of so many factors by recursion
+MOST_DEGREE = 1000  # the core computes products of this many factors by recursion
 
 
 class ProductKernel(CompositeKernel):
@@ -118,7 +118,7 @@ class ProductKernel(CompositeKernel):
         return int(min(products.sum().round(), 1e18))
 
     def _needed(self, count: int, rows: list[FeatureRows], n_jobs: int | None) -> float:
-        """Bytes for so many products of features: a bound, or an estimate if the bound is more than the free memory."""
+        """Bytes for this many products of features: a bound, or an estimate if the bound is more than the free memory."""
         most, least = _bytes(count, count, count), _bytes(count, 1, 1)
         if most <= available_memory():
             return most
@@ -201,7 +201,7 @@ def n_factors(kernel: Kernel) -> int:
 
 
 def _bytes(count: int, products: float, values: float) -> float:
-    """Peak memory for `count` products of features in all examples, `products` of them different, with so many different values."""
+    """Peak memory for `count` products of features in all examples, `products` of them distinct, with `values` distinct values."""
     row = 8 + 4 * (values > 60) + 4 * (products > 1 << 26)
     return count * row + 20 * products + 50 * values
 

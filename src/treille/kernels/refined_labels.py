@@ -29,7 +29,7 @@ class _Described(NamedTuple):
 
 
 class LabelNames:
-    """Names of refined labels: the label of the node, then those of its neighbours in parentheses.
+    """Names of refined labels: the label of the node, then the labels of its neighbours in parentheses.
 
     A name of more than `LONGEST` characters is replaced by the latest round's name that is short enough, an ellipsis, and a hash.
     Making a name reads each pattern within it once; names in full would grow exponentially with the rounds.
@@ -73,7 +73,7 @@ class LabelNames:
         length = sum(LONGEST if each.name is None else len(each.name) for each in around)
         if before.name is not None and length < LONGEST:
             inside = ",".join(sorted(f"{edge}{each.name}" for edge, each in zip(edges, around, strict=True)))
-            # Without arcs no round changes it.
+            # No round changes a label without arcs.
             name = f"{root}({inside})" if around or rounds == 1 else f"{root}()^{rounds}"
         return _Described(root, rounds, digest, name if name is not None and len(name) <= LONGEST else None)
 

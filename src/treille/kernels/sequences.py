@@ -85,7 +85,7 @@ class SequenceMap(CoreMap):
         return codes_of(self.alphabet)
 
     def recode(self, batch: Sequences) -> np.ndarray:
-        """The code in this map of each symbol of the batch. Unseen symbols get codes of their own: they match no feature, but count
+        """The code in this map of each symbol of the batch. Unseen symbols get new codes: they match no feature, but count
         as different symbols in the norm."""
         agree = TextUnit.of(batch.unit).agrees(TextUnit.of(self.unit))
         if not agree and batch.symbols.max(initial=-1) >= 0:  # arcs of lattices may read nothing
@@ -121,7 +121,7 @@ class CountMap(SequenceMap, ExplainingMap):
     @property
     @abstractmethod
     def counts(self) -> Counts:
-        """How the counts become values."""
+        """The transform of counts to values."""
 
     def transform(self, batch: Sequences, n_jobs: int | None = None) -> Rows:
         return self._rows(batch, self.features, n_jobs)
@@ -160,7 +160,7 @@ def whole(name: str, value: Any, least: int = 1) -> int:
 
 
 def alphabet_symbols(name: str, value: Any, unit: Any) -> list[Any]:
-    """The distinct symbols of a declared alphabet, in its order: those of a string, or the items of a list."""
+    """The distinct symbols of a declared alphabet, in its order: symbols of a string, or items of a list."""
     if not isinstance(value, (str, Sequence, np.ndarray)) or isinstance(value, bytes):
         raise InputError(f"{name} is {value!r}, expected a string such as 'ACGT', or a list of symbols")
     symbols: list[Any] = list(value.encode() if isinstance(value, str) and canonical(unit) == "byte" else value)

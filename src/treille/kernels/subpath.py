@@ -166,7 +166,7 @@ PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start",
 
 
 class SubpathMap(TreeMap, ExplainingMap):
-    """Edges of the suffix tree and their ids. A name with parentheses stands for all paths on the edge: ``(S/)NP/NN`` is two."""
+    """Edges of the suffix tree and their ids. A name with parentheses means all paths on the edge: ``(S/)NP/NN`` is two."""
 
     def parts(self, ids: np.ndarray | None = None) -> Any:
         return (self if ids is None else self.restrict(ids)).features.parts()

@@ -50,7 +50,7 @@ class WalkMap(GraphFeatureMap, ExplainingMap):
         return self.kernel.map_of((steps, merged.features), *names), ids
 
     def _records(self) -> Records:
-        """Sequences: the label of the last edge, that of the last node, and the sequence before these or -1."""
+        """Sequences: the labels of the last edge and of the last node, and the sequence before these or -1."""
         steps, sequences = self.parts()
         cells = np.roll(steps.reshape(-1, 3), -1, axis=1).ravel()
         return Records(cells, np.arange(0, len(cells) + 1, 3), sequences)

@@ -36,7 +36,7 @@ SHOWN = 3  # weights of a mapping in an expression
 class Weighted(WrappedKernel):
     """k(x, y) = sum over features z of s_z^2 phi_z(x) phi_z(y): every feature of a kernel times a weight, see `Kernel.weighted`.
 
-    The weights are part of the fit: an estimator computes them from its training examples, in cross-validation from those of each
+    The weights are part of the fit: an estimator computes them from its training examples, or the training part of each
     fold, and stores them in the model. ``kernel(X)`` computes them from X, ``kernel(X, Y)`` from Y, the training examples.
 
     - ``"idf"``: inverse document frequency, ``s_z = log((1 + n) / (1 + df_z)) + 1``, where df_z of the n training examples have

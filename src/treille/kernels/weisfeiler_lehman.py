@@ -37,7 +37,7 @@ class WeisfeilerLehmanMap(GraphPatternMap):
 
     def has_edges(self) -> bool:
         _, starts, _ = self.parts()
-        return bool((np.diff(starts) > 1).any())  # cells: a label, or a refined label and those of its neighbours
+        return bool((np.diff(starts) > 1).any())  # cells: a label, or the refined labels of a node and its neighbours
 
     def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
         most = available_memory() // 16
@@ -64,7 +64,7 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     h : int
         The number of rounds, at least 0.
     base : Kernel or None
-        A kernel of graphs: k is the sum over rounds of this kernel on graphs whose node labels are those of the round. None:
+        A kernel of graphs: k is the sum over rounds of this kernel on graphs with the node labels of the round. None:
         count labels, as ``base=VertexHistogram()`` does.
     labels : {"all", "nodes", "edges", "none"}
         Which labels count, if the graphs have them.

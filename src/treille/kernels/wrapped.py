@@ -56,7 +56,7 @@ class WrappedKernel(Expression, CompositeKernel):
         self.kernel = kernel
 
     def write(self, format: Formatter) -> str:
-        # By default a call of a method, such as k.normalized().
+        # The default is a call of a method, such as k.normalized().
         return f"{within(self.kernel, NAME, format)}.{type(self).__name__.lower()}()"
 
     def set_params(self, **params: Any) -> Any:
@@ -80,8 +80,8 @@ class WrappedKernel(Expression, CompositeKernel):
         return self.kernel
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
-        """The features and rows of this kernel, from those of the kernel inside."""
-        raise NotImplementedError  # powers have features of their own
+        """The features and rows of this kernel, made from those of the kernel inside."""
+        raise NotImplementedError  # powers make their own features
 
     def leaf_kernels(self, batch: Any) -> list[tuple[Kernel, Batch]]:
         return leaf_kernels(self.inside(), batch)

@@ -171,7 +171,7 @@ class FeatureKernels:
 
 
 class GroupKernels:
-    """One matrix per group of features, all in memory; the methods are those of `FeatureKernels`."""
+    """One matrix per group of features, all in memory; it has the methods of `FeatureKernels`."""
 
     def __init__(self, X: sp.csr_matrix, groups: np.ndarray, centered: bool):
         n, n_groups, columns = X.shape[0], int(groups.max(initial=-1)) + 1, X.tocsc()

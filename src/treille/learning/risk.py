@@ -154,8 +154,8 @@ class Columns:
     groups: np.ndarray | None  # of each feature
     order: np.ndarray  # for groups: the features in the order of the core's columns
     blocks: np.ndarray  # for groups: where each begins there, and the end
-    column: np.ndarray  # for features: the core's column that stands for each
-    times: np.ndarray  # for features: how many each column stands for
+    column: np.ndarray  # for features: the core's column of each
+    times: np.ndarray  # for features: the number that each column merges
 
     @classmethod
     def of(cls, rows: Any, groups: np.ndarray | None, threads: int) -> "Columns":

@@ -58,11 +58,11 @@ class DaskCluster(Cluster):
             return self.client.map(function, *columns, pure=False)
 
     def map(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
-        """Like `submit_all`, for a function with data of its own, which are sent once."""
+        """Like `submit_all`, for a function that carries data, which are sent once."""
         return self.submit_all(_call, [self.keep(function)] * len(columns[0]), *columns)
 
     def submit_there(self, function: Callable[..., Any], values: Sequence[Any], *columns: Sequence[Any]) -> list[Any]:
-        """Like `submit_all`, with each task where its value in the first column is, which must exist, as long as that worker lives.
+        """Like `submit_all`, but each task runs on the worker that holds its first argument, which must exist, if it lives.
 
         Dask weighs bytes to send against tasks that wait, and would move the rows of whole parts to save milliseconds.
         """
@@ -99,7 +99,7 @@ class DaskCluster(Cluster):
             future.release()
 
     def _wait(self, futures: list[Any]) -> None:
-        """Until all tasks have ended, or one of them badly. Dask would wait for ever where no worker is left to run them."""
+        """Waits until all tasks have ended, or one has failed. Dask would wait for ever if no worker is left to run them."""
         distributed, since = require_dask(), None
         while True:
             with self._answering():
@@ -149,7 +149,7 @@ class DaskCluster(Cluster):
     def _gone(self, how: str) -> NoReturn:
         raise InputError(
             f"the Dask scheduler at {self.address} is gone ({how}): start it again, and fit again; with Parts.on(..., "
-            "checkpoint=folder), training goes on where it was"
+            "checkpoint=folder), training continues where it was"
         ) from None
 
 
@@ -234,7 +234,7 @@ def _check_workers(client: Any) -> None:
             "workers, and fit again"
         ) from None
     for worker, theirs in found.items():
-        if isinstance(theirs, OSError):  # a worker that has died since; others will do its work
+        if isinstance(theirs, OSError):  # a worker that has died since; others take over its tasks
             continue
         if isinstance(theirs, Exception):
             raise InputError(f"the worker {worker} cannot run treille: {theirs}: install treille {own} on all workers")
@@ -246,7 +246,7 @@ def _check_workers(client: Any) -> None:
 
 
 def _reaches_workers(client: Any) -> bool:
-    """Whether this process can connect to workers: results that come by way of the scheduler are sent twice."""
+    """Whether this process can connect to workers: results that come through the scheduler are sent twice."""
     connect, addresses = require_dask().comm.connect, client.nthreads()
 
     async def connects() -> bool:

@@ -35,7 +35,7 @@ from treille.spaces.parts import SHARES, PartsSpace, memory_needed
 from treille.spaces.source import Source
 from treille.spaces.space import no_features
 
-Found = Callable[[Any, int], Any]  # validates the labels of so many examples
+Found = Callable[[Any, int], Any]  # validates the labels of a number of examples
 Facts = dict[str, list[int]]  # size and time of each file
 COMPRESSED = 4  # times that texts are longer than compressed files, about
 
@@ -79,7 +79,7 @@ class CountedParts(Source):
         return self.folder.path / f"rows-{part:06}-{place}.bin"
 
     def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
-        """The features and rows of the kernel, composed from those of its leaves."""
+        """The features and rows of the kernel, composed from its leaves."""
         lengths = np.array(self.lengths, np.int64)
         each = []
         for place, leaf in enumerate(self.leaves):
@@ -232,7 +232,7 @@ def _check_part(counted: CountedParts, part: Part) -> None:
 
 
 def _check_memory(counted: CountedParts, part: Part) -> None:
-    """Refuses to go on if the features so far, their weights, and a few parts of rows do not fit in memory."""
+    """Raises an `InputError` if the features so far, their weights, and a few parts of rows do not fit in memory."""
     n_functions, limit = counted.labels.n_functions, counted.parts.memory
     rows = sum(counted.file(len(counted.lengths) - 1, place).stat().st_size for place in range(len(counted.leaves)))
     trained = 0 if counted.parts.min_count > 1 else counted.n_features  # with min_count, their number is not known yet
@@ -247,7 +247,7 @@ def _check_memory(counted: CountedParts, part: Part) -> None:
 
 
 def _check_disk(counted: CountedParts, facts: Facts, characters: int) -> None:
-    """Refuses to begin where the rows of all parts will not fit, as far as the first part tells."""
+    """Refuses to begin if the rows of all parts, estimated from the first, would not fit on the disk."""
     if characters == 0:
         return
     own = sum(counted.file(0, place).stat().st_size for place in range(len(counted.leaves)))

@@ -83,7 +83,7 @@ class ClusterSource(Source):
         return sum(own.n for own in self.facts)
 
     def class_counts(self) -> dict[Any, int]:
-        """How many examples each class has."""
+        """The number of examples of each class."""
         return dict(sum((Counter(own.examples) for own in self.facts), Counter[Any]()))
 
     def pose(self, problem_of: Callable[[Collected], Any]) -> None:
@@ -106,7 +106,7 @@ class ClusterSource(Source):
         return ClusterSpace(features, rows, self.cluster, futures, self.problem_futures, n_jobs, self.folder)
 
     def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
-        """The features and rows of the kernel, composed from those of its leaves."""
+        """The features and rows of the kernel, composed from its leaves."""
         lengths, each = np.array([own.n for own in self.facts], np.int64), []
         for leaf, futures in zip(self.leaves, self.rows, strict=True):
             rows = PartedRows(DaskRows(self.cluster, futures, lengths), leaf.n_features)
@@ -200,7 +200,7 @@ def _chosen(choose: Callable[[Any], tuple[Kernel, str]], part: Part) -> tuple[Ke
 
 def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: Part) -> CountedPartition:
     kernel, of_classes, found = there
-    if len(part.X) == 0:  # nothing tells of which kind or unit it would be
+    if len(part.X) == 0:  # its kind and unit are unknown
         return CountedPartition([], Collected(of_classes), PartitionFacts(part.place))
     with part.named():
         batch, labels = kernel.batch(part.X), Collected(of_classes)

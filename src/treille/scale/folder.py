@@ -122,7 +122,7 @@ class Folder:
                 file.unlink(missing_ok=True)
 
     def free_bytes(self) -> int:
-        """How much can be written to the folder."""
+        """The number of bytes that can be written to the folder."""
         return shutil.disk_usage(self.path).free
 
 

@@ -240,7 +240,7 @@ def part_characters(memory: int | str) -> int:
 
 
 def place_of(chunk: Examples) -> str:
-    """Where the examples of a chunk of a file are, for messages."""
+    """The place of the examples of a chunk of a file, for messages."""
     return f"{chunk.source}, lines {chunk.lines[0]:,} to {chunk.lines[-1]:,}" if chunk.lines else chunk.source
 
 
@@ -321,7 +321,7 @@ class Collected:
 
     @property
     def n_functions(self) -> int:
-        """How many functions will be learned, as far as is known."""
+        """The number of functions to learn, as far as is known."""
         if not self.of_classes:
             return 1 if not self.labels or self.labels[0].ndim == 1 else self.labels[0].shape[1]
         return len(self.codes) if len(self.codes) > 2 else 1
@@ -337,7 +337,7 @@ class Collected:
         return CodedLabels(classes, places.astype(np.int32)[joined])
 
     def class_counts(self) -> dict[Any, int]:
-        """How many examples there are of each class, most frequent ones first."""
+        """The number of examples of each class, most frequent classes first."""
         if not self.of_classes:
             return {}
         counts = np.bincount(np.concatenate([np.zeros(0, np.int32), *self.labels]), minlength=len(self.codes)).tolist()

@@ -89,7 +89,7 @@ def encoded(value: Any) -> bytes:
 
 
 def _tried(work: Callable[[], T]) -> T | RequestError:
-    """What `work` returns, or the error that the client gets for its exception."""
+    """The result of `work`, or the error that the client receives for its exception."""
     try:
         return work()
     except RequestError as error:

@@ -1,4 +1,4 @@
-"""The bodies of requests, read and checked, and what clients are told when a request cannot be answered."""
+"""The bodies of requests, read and checked, and the errors that clients receive when a request cannot be answered."""
 
 import json
 import math
@@ -53,7 +53,7 @@ class Request(NamedTuple):
 
 
 def check_type(headers: Mapping[str, str]) -> None:
-    """Refuses a body that is not said to be JSON. A page of another site could send any other type without asking first."""
+    """Refuses a body that is not declared as JSON. A page of another site could send any other type without asking first."""
     found = headers.get("content-type", "").partition(";")[0].strip().lower()
     if found != "application/json" and not (found.startswith("application/") and found.endswith("+json")):
         raise RequestError(415, f"the body is {found or 'of no type'}, {JSON_TYPE}")
@@ -63,7 +63,7 @@ def check_type(headers: Mapping[str, str]) -> None:
 
 
 def check_length(headers: Mapping[str, str], most: int) -> None:
-    """Refuses a body that is said to be too long, before any of it is read."""
+    """Refuses a body that is declared too long, before any of it is read."""
     length = headers.get("content-length", "")
     if length.isdecimal() and int(length[:20]) > most:
         raise too_large(most)

@@ -86,7 +86,7 @@ class State:
     alpha: np.ndarray  # one row per problem
     met: np.ndarray  # terms of the gap in this pass
     before: np.ndarray  # terms of the gap in the pass before
-    # By block: examples that take part in visits of other blocks.
+    # The examples of each block that take part in visits of other blocks.
     kept: dict[int, np.ndarray] = field(default_factory=dict)
     passes: int = 0
     visited: int = 0  # blocks of this pass
@@ -202,7 +202,7 @@ class BlockRun:
         self.recorder.add(float(self.primal.sum()), float(self.dual.sum()))
 
     def _dual(self) -> np.ndarray:
-        """The dual values at alpha, from w as it is kept up to date."""
+        """The dual values at alpha, from the current w."""
         state, problem = self.state, self.problem
         each = (
             problem.loss.conjugate(problem.y(k), problem.signs(k) * state.alpha[k], problem.C).sum()

@@ -215,7 +215,7 @@ class Planes(Bundle):
         self.mix_planes(PRECISION * max(gap, 0.0))
         held = np.flatnonzero(self.mixture)
         self.mixed = np.concatenate([self.mixture[held] @ block for block in _blocks([self.vectors[t] for t in held])])
-        # At most 1/2 |sum_t a_t v_t|^2 of the exact v_t: those here may have been rounded.
+        # At least 1/2 |sum_t a_t v_t|^2 of the exact v_t: the vectors here may have been rounded.
         norm = float(_products([self.mixed], [self.mixed])[0, 0]) ** 0.5
         self.half_square = 0.5 * (norm + float(self.mixture @ self.errors)) ** 2
         self.dual = max(self.dual, float(self.offsets @ self.mixture) - self.half_square)

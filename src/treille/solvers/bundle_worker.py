@@ -13,11 +13,11 @@ from treille.solvers.problem import DualLoss, Problem
 from treille.spaces.parts import ClusterSpace
 
 HELD = 1e-9  # of C: how far a coefficient may be from the value at which it is held, since mixtures round
-# Where the driver looks for a better w: from the best w so far (0) to the planes' best w (1), and at multiples of the latter.
+# Points where the driver looks for a better w: from the best w so far (0) to the planes' best w (1), and multiples of the latter.
 LINE_STEPS = np.concatenate([[-0.1], np.arange(0, 0.3, 0.02), np.arange(0.3, 1.21, 0.05)])
 MULTIPLES = np.array([0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.05])
 SWEEPS = 20  # of the local dual coordinate descent, at most
-LOCAL_GAP = 0.1  # of the gap before: the local descent of a worker ends there; 0.01 takes as many rounds
+LOCAL_GAP = 0.1  # the local descent of a worker ends at this share of its first gap; 0.01 takes as many rounds
 UNIT = 2.0**-24  # the largest relative error of a number rounded to float32
 
 # A plane to drop, the plane that becomes a mixture of both, and their shares.
@@ -81,8 +81,8 @@ class WorkerExamples:
 def worker_examples(space: ClusterSpace) -> tuple[list[Any], list[np.ndarray]]:
     """The futures of `WorkerExamples` for each group of parts, and the parts of each group. The rows of the space are released.
 
-    Small parts are joined: an answer has vectors of all features, which does not pay for parts whose rows take less memory than
-    two. This depends on the data alone, never on the workers that there happen to be.
+    Small parts are joined: there are at most as many groups as pairs of vectors of all features fit in the memory of the rows.
+    This depends on the data alone, never on the workers.
     """
     worth = max(1, space.rows.nbytes // (2 * 8 * (space.n_features + 1)))
     groups = np.array_split(np.arange(len(space.futures)), min(len(space.futures), worth))

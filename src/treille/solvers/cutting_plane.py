@@ -137,7 +137,7 @@ class ExampleBundle(Bundle):
         self.reached: tuple[np.ndarray, float] | None = None
         self.shares, self.outputs = [np.zeros(n, np.int8)], [np.zeros(n)]
         self.least, self.since = np.inf, 0  # the gap that counted as progress, and rounds since
-        # What the losses weigh at the w to cut at: c_i = C_i share_i.
+        # The weights of the losses at the w to cut at: c_i = C_i share_i.
         self.share = self._cut(self.best_outputs) if start is None else self._share(start)
 
     def add(self, beta: np.ndarray, outputs: np.ndarray, tol: float, max_epochs: int) -> None:
@@ -201,7 +201,7 @@ class ExampleBundle(Bundle):
             self.end("rounding")
 
     def _cut(self, outputs: np.ndarray) -> np.ndarray:
-        """The slopes of the losses at some w; those of a loss that is linear in pieces are kept in one byte each."""
+        """The slopes of the losses at some w, one byte each if the loss is piecewise linear."""
         share = self.sign * self.loss.subgradient(self.y, outputs, np.ones_like(self.C))
         return share if isinstance(self.loss, SmoothLoss) else share.astype(np.int8)
 

@@ -17,7 +17,7 @@ from treille.solvers.smo import SMO
 from treille.solvers.solver import Run, after
 from treille.spaces import GramSpace, RowsSpace
 
-# For one C: the outputs and gaps of each fold, and what the next larger C starts from.
+# The outputs and gaps of each fold for one C, and the start for the next larger C.
 Solved = tuple[list[np.ndarray], list[float], Any]
 
 
@@ -115,7 +115,7 @@ def _by_paths(solver: DualCD, space: RowsSpace, folds: Sequence[Fold], Cs: np.nd
 
 
 def _by_smo(solver: SMO, space: GramSpace, folds: Sequence[Fold], Cs: Sequence[float], run: Run) -> FoldOutputs:
-    """For each C all folds in one call of the core, in threads, on one matrix."""
+    """Solves all folds for each C in one call of the core, in threads, on one matrix."""
 
     def solve(c: int, start: Any) -> Solved:
         problems = [replace(fold.problem, C=Cs[c] * fold.problem.C) for fold in folds]

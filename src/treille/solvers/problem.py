@@ -287,7 +287,7 @@ class Problem:
 
     @property
     def n_problems(self) -> int:
-        """How many problems share the examples."""
+        """The number of problems that share the examples."""
         if self.classes is not None:
             return len(self.classes)
         return 1 if self.targets.ndim == 1 else self.targets.shape[1]
@@ -299,7 +299,7 @@ class Problem:
         return self.targets if self.targets.ndim == 1 else self.targets[:, k]
 
     def signs(self, k: int) -> np.ndarray:
-        """Coefficients of examples are these numbers times dual variables, and the other way round: y for classes, else 1."""
+        """Coefficients of examples are these numbers times dual variables, and vice versa: y for classes, else 1."""
         return self.y(k) if self.loss.of_classes else np.ones(len(self))
 
     def only(self, k: int) -> "Problem":

@@ -73,7 +73,7 @@ def progress_bar(
         task = bar.add_task("", total=n_classes)
 
         def follow(done: int, epochs: int, gap: float) -> None:
-            # The gap falls about geometrically, so its logarithm tells how far the class at work is.
+            # The gap falls about geometrically, so its logarithm shows the progress of the current class.
             part = 0.0 if not 0 < gap < 1 else min(1.0, math.log(gap) / math.log(tol)) if tol < 1 else 1.0
             several = f"{what} {min(done + 1, n_classes)} of {n_classes}, " if n_classes > 1 else ""
             bar.update(

@@ -40,7 +40,7 @@ class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
 
 @dataclass(frozen=True)
 class Report:
-    """How a training run ended. The optimum lies between `dual` and `primal`: their difference, the gap, is the proof.
+    """The result of a training run. The optimum lies between `dual` and `primal`: their difference, the gap, is the proof.
 
     >>> report = Report(primal=2.0, dual=1.998, epochs=7, seconds=0.1, status="converged", seed=0)
     >>> f"{report.gap:.3f} {report.relative_gap:.3f}"
@@ -293,7 +293,7 @@ def check_outcome(report: Report, tol: float) -> None:
 
 def first_level_outside() -> int:
     """The `stacklevel` at which the caller of treille is, seen from the function that calls this one."""
-    inside = os.path.dirname(os.path.dirname(__file__)), contextlib.__file__  # treille enters contexts of its own
+    inside = os.path.dirname(os.path.dirname(__file__)), contextlib.__file__  # treille enters its own contexts
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back

@@ -86,7 +86,7 @@ class SMO(BaseSolver):
             threads=effective_n_jobs(run.n_jobs),
             poll=run.poll,
         )
-        # With two variables per example, a for errors above and a' for errors below, alpha is a - a'.
+        # There are two variables per example, a for errors above and a' for errors below; alpha is a - a'.
         coefficients = (answers.alpha * y).reshape(len(each), -1, n).sum(axis=1)
         alpha = answers.alpha.reshape(len(each), n) if first.classes is not None else coefficients
         reports = reports_of(answers, seed=0)

@@ -98,7 +98,7 @@ class GramSpace(Space):
 
     @property
     def is_stored(self) -> bool:
-        """Whether the matrix is in memory already, so that `matrix` takes no more of it."""
+        """Whether the matrix is in memory already, so that `matrix` needs no more memory."""
         return isinstance(self.kernel, Precomputed)
 
     @cached_property

@@ -101,7 +101,7 @@ class NystromSpace(KernelRowsSpace):
     rows: DenseRows
     landmarks: Batch = field(kw_only=True)
     projection: np.ndarray = field(kw_only=True)  # P: one row per landmark, one column per feature
-    # Where k is defined by fitted features: these, and the rows of the landmarks.
+    # If k is defined by fitted features: the features, and the rows of the landmarks.
     fitted: tuple[FeatureMap, FeatureRows] | None = field(default=None, kw_only=True)
 
     def represented(self, representation: str, n_problems: int) -> Representation:

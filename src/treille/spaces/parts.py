@@ -116,8 +116,8 @@ class PartsSpace(FeatureSpace):
         return [replace(self, rows=rows, state_name=f"{self.state_name}-{k}") for k, rows in each]
 
     def memory_left(self, n_problems: int) -> int:
-        """The memory for rows, beside features, weights and dual variables. It depends on sizes alone, so that blocks always are
-        the same; but not even four of the largest part fit where the process holds more, which is refused."""
+        """The memory for rows, besides features, weights and dual variables. It depends on sizes alone, so that blocks always are
+        the same. Raises an `InputError` if four times the largest part does not fit beside what the process holds."""
         n, F = len(self), self.n_features
         rows = SHARES * max(map(self.bytes_of, range(len(self.rows.offsets) - 1)))
         needed = rows + memory_needed(n, F, F, n_problems, resident_bytes())

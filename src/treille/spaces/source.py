@@ -39,7 +39,7 @@ class Source(ABC):
         """One of these spaces, built."""
 
     def progress(self, n_problems: int, space: Any) -> tuple[int, str]:
-        """The number of runs of a solver for so many problems, and the name of its epochs."""
+        """The number of runs of a solver for this many problems, and the name of its epochs."""
         return n_problems, "epoch"
 
 

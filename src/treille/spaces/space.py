@@ -50,7 +50,7 @@ class Space(ABC):
 
     @abstractmethod
     def sizes(self) -> str:
-        """How large the space is, in words."""
+        """The size of the space, in words."""
 
 
 class FeatureSpace(Space):
@@ -92,7 +92,7 @@ class FeatureSpace(Space):
 
 @dataclass(frozen=True, eq=False)
 class RowsSpace(FeatureSpace):
-    """Rows of explicit features: `build` computes those of a kernel on a batch.
+    """Rows of explicit features: `build` computes the rows of a kernel on a batch.
 
     >>> import numpy as np
     >>> from treille.kernels import NGram

@@ -30,7 +30,7 @@ LOW_BITS = 1023  # bits of a weight in which equal ratios may differ by rounding
 
 
 def weight_fst(features: FeatureMap, weights: np.ndarray) -> Fst:
-    """The smallest deterministic acceptor that gives the string of feature z ``weights[z]``; those of weight 0 are left out."""
+    """The smallest deterministic acceptor that gives the string of feature z ``weights[z]``; strings of weight 0 are left out."""
     kept = np.flatnonzero(weights)
     strings = having(features, StringMap).strings()[kept]
     symbols = [EPSILON, *strings.names]

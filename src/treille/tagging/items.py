@@ -46,7 +46,7 @@ def items_of(tokens: list[Any], offsets: np.ndarray) -> Items:
 
 
 def names_of(features: Mapping[Any, Any], prefix: str = "") -> list[Any]:
-    """The names of binary features in a dict; a value that cannot be read stands for itself, in a tuple with its name.
+    """The names of binary features in a dict; a value that cannot be read is kept, in a tuple with its name.
 
     >>> names_of({"word": "cat", "title": False, "bias": 1.0, "suffix": ["at", "t"], "-1": {"word": "the"}})
     ['word=cat', 'bias', 'suffix=at', 'suffix=t', '-1:word=the']

@@ -1,6 +1,6 @@
 """Chunks as tags, in the schemes IOB1, IOB2, IOE1, IOE2, BIOES and BILOU, and the scores of chunks, as conlleval computes them.
 
-Tags are read as the script conlleval reads them, whatever their scheme: each sequence of chunk tags, legal or not, stands for
+Tags are read as the script conlleval reads them, whatever their scheme: each sequence of chunk tags, legal or not, describes
 exactly one list of chunks. Converting to a scheme writes the tags that this scheme has for these chunks; converting to the scheme
 that the tags were meant for repairs illegal sequences. All functions are vectorised over the tokens of all sentences.
 """
@@ -110,7 +110,7 @@ def detect_scheme(sentences: Any) -> str | None:
 
 
 def allowed_transitions(tags: Sequence[str], scheme: str) -> np.ndarray:
-    """Which tags may follow each other in a legal sequence: entry [i, j] for tag j after tag i.
+    """The pairs of tags that may follow each other in a legal sequence: entry [i, j] for tag j after tag i.
 
     The last row is for the first tag of a sentence, and the last column for the last one.
 

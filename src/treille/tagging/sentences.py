@@ -262,7 +262,7 @@ class Sentences(FlatBatch):
         return cls._made(tuple(columns), offsets, items, None)
 
     def place(self, token: int) -> str:
-        """Where a token is, for messages: file and line, or sentence and position.
+        """The place of a token, for messages: file and line, or sentence and position.
 
         >>> from treille.tagging import Sentences
         >>> Sentences([["The", "cat"], ["Run"]]).place(2)

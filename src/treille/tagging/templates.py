@@ -171,7 +171,7 @@ class Template:
 
 
 def default_templates(n_columns: int) -> list[str]:
-    """Templates for tokens of so many columns: a window of two tokens to each side, and the last two tags.
+    """Templates for tokens of this many columns: a window of two tokens to each side, and the last two tags.
 
     In the window are all columns, and of the words prefixes and suffixes of 2 to 4 characters and the orthographic class.
     Neighbours have the lower case of their words, and their columns joined with the token's. Tokens without columns have their

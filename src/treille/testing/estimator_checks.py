@@ -89,7 +89,7 @@ class _Case:
     decisions: np.ndarray  # predictions, for regressors
 
     def new(self, **params: Any) -> Any:
-        """An unfitted clone, with `params` as far as the estimator has them."""
+        """An unfitted clone, with the `params` that the estimator has."""
         known = self.estimator.get_params()
         return clone(self.estimator).set_params(**{k: v for k, v in params.items() if k in known})
 

@@ -38,7 +38,7 @@ def check_kernel(kernel: Kernel, X: Any, slow: SlowTwin | None = None) -> None:
     it depends neither on the order of the examples nor on the number of threads; products with coefficients agree with it.
     Features stay the same when restricted, pickled or read back from a model file; weights of columns multiply values;
     occurrences of a feature sum to its value, contributions of parts to the value of a linear function, if the kernel provides
-    these methods. Features merged or extended from parts of the examples are those of all, in whatever order and grouping; a
+    these methods. Features merged or extended from parts of the examples are the features of all, in any order and grouping; a
     kernel of another package may refuse to merge, and so may one whose features depend on all examples, by a
     `DependentFeaturesError`. The normalised kernel is the cosine, also for examples with parts unseen in fit. Laws of features are
     tested for kernels that have features; laws of two sets of examples not for kernels such as weighted ones, whose values depend

@@ -75,7 +75,7 @@ def one_optimum(kernel: Kernel, batch: Any, K: np.ndarray) -> None:
         squares = K.diagonal() + intercept
         if squares.max() > WIDEST * squares[squares > 0].min(initial=squares.max()):
             continue  # beyond what float64 resolves in one problem
-        # So that the problem is well conditioned at any scale.
+        # This keeps the problem well conditioned at any scale.
         C = np.divide(1.0, squares, out=np.ones(n), where=squares > 0)
         problem = Problem(SquaredHinge(), np.arange(n) % 2, C, intercept, np.array([1]))
         found = {}

@@ -10,7 +10,7 @@ Examples:
 Files have one token per line: its columns, the word first, separated by blanks or by tabs; the tag is the last one. A
 blank line ends a sentence. With --format crfsuite, a line is a tag and features, separated by tabs.
 
-Templates are those of CRF++, such as U01:%x[-1,0]/%x[0,0], or our own, such as word[-1]|word[0], suffix3[0], tag[-1];
+Templates are written as in CRF++, U01:%x[-1,0]/%x[0,0], or as in treille, word[-1]|word[0], suffix3[0], tag[-1];
 without the option: words, parts of speech, orthography and affixes of five tokens, and the last two tags.
 
 Prints how FILE was understood, and how training ended: the duality gap bounds the distance to the optimum. Scores are
@@ -52,7 +52,7 @@ def run(
     files: sentences.TaggedFiles,
     model: options.ModelPath = None,
     kernel: Annotated[str | None, option("KERNEL", KERNEL, default="conjunctions of two features")] = None,
-    templates: Annotated[Path | None, option("FILE", "Feature templates, also those of CRF++.")] = None,
+    templates: Annotated[Path | None, option("FILE", "Feature templates of treille or CRF++.")] = None,
     C: options.C = DEFAULT.C,
     loss: Annotated[Literal["hinge", "squared_hinge"], option("NAME", "hinge or squared_hinge.")] = "squared_hinge",
     tol: options.Tol = DEFAULT.tol,
