@@ -102,10 +102,9 @@ class ClusterSource(Source):
         if rows.n_features == 0:
             raise no_features(self.kernel, 0, self.min_count)
         self.rows = []
-        futures = rows.store.futures  # type: ignore[attr-defined]
-        return ClusterSpace(features, rows, self.cluster, futures, self.problem_futures, n_jobs, self.folder)
+        return ClusterSpace(features, rows, self.cluster, rows.store.futures, self.problem_futures, n_jobs, self.folder)
 
-    def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
+    def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows[DaskRows]]:
         """The features and rows of the kernel, composed from those of its leaves."""
         lengths, each = np.array([own.n for own in self.facts], np.int64), []
         for leaf, futures in zip(self.leaves, self.rows, strict=True):
@@ -118,8 +117,7 @@ class ClusterSource(Source):
                 leaf, rows = leaf.restrict(kept), rows.renumbered(ids, len(kept))
             each.append((leaf, rows))
         features, composed = compose(self.kernel, iter(each), context, n_jobs)
-        assert isinstance(composed, PartedRows)
-        return features, composed
+        return features, having(composed, PartedRows)
 
 
 def count_on_cluster(
