@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
-class Source:
+class Origin:
     """Where the examples of a report come from, and what else the page says about them."""
 
     data: str = ""  # the file
