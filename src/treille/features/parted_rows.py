@@ -22,18 +22,16 @@ class RowParts(ABC, Generic[P]):
     """The place of the parts of rows, and computations with one part after another, or with all at once.
 
     >>> import treille
-    >>> class InMemory(RowParts):
-    ...     def __init__(self, parts):
+    >>> class InMemory(DiskRows):
+    ...     def __init__(self, *parts):
     ...         self.parts, self.lengths = parts, np.array([len(rows) for rows in parts])
-    ...     def each(self, compute):
-    ...         return [compute(rows, part) for part, rows in enumerate(self.parts)]
-    ...     def total(self, compute):
-    ...         return sum(self.each(compute))
-    ...     def changed(self, change, others=()):
-    ...         return InMemory([change(*rows) for rows in zip(self.parts, *(other.parts for other in others))])
+    ...     def load(self, part):
+    ...         return self.parts[part]
+    ...     def bytes_of(self, part):
+    ...         return self.parts[part].nbytes
     >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
-    >>> InMemory([rows, rows]).total(lambda rows, part: rows.diag()).tolist()
-    [10.0, 2.0]
+    >>> InMemory(rows, rows).changed(lambda rows: rows.scaled(2.0)).total(lambda rows, part: rows.diag()).tolist()
+    [40.0, 8.0]
     """
 
     lengths: np.ndarray  # rows of each part
