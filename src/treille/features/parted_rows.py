@@ -148,10 +148,8 @@ class PartedRows(CountableRows, Generic[P]):
         return self.changed(lambda rows: having(rows, WeighableRows).weighted(column_weights, unseen, threads))
 
     def weighted_by_problem(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PartedRows[P]:
-        def change(rows: FeatureRows) -> FeatureRows:
-            return having(rows, WeighableRows).weighted_by_problem(column_weights, unseen, threads)
-
-        return self.changed(change, len(column_weights))
+        n, given = len(column_weights), (column_weights, unseen, threads)
+        return self.changed(lambda rows: having(rows, WeighableRows).weighted_by_problem(*given), n)
 
     def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> PartedRows[P]:
         """See `Rows.renumbered`."""
@@ -159,12 +157,8 @@ class PartedRows(CountableRows, Generic[P]):
         return PartedRows(changed, n_features, self.n_problems)
 
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
-        at = self.offsets
-
-        def count(rows: FeatureRows, part: int) -> np.ndarray:
-            return having(rows, CountableRows).frequencies(groups[at[part] : at[part + 1]], threads)
-
-        return self.store.total(count)
+        each = np.split(groups, self.offsets[1:-1])
+        return self.store.total(lambda rows, part: having(rows, CountableRows).frequencies(each[part], threads))
 
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
         return np.concatenate(self.store.each(lambda rows, part: rows.matvec(weights, threads)))

@@ -137,12 +137,7 @@ def rows_of(segments: Sequence[FeatureRows], k: int) -> list[FeatureRows]:
 
 def core_rows(segments: Sequence[FeatureRows]) -> Any:
     """The segments for the core: the terms of each, with the weights of their columns beside them."""
-    return _core.PartRows([[_coded(term) for term in having(rows, MatrixRows).parts] for rows in segments])
-
-
-def _coded(term: Any) -> Any:
-    coded = term.coded()
-    return coded if term.column_weights is None else coded.weighted(term.column_weights)
+    return _core.PartRows([[term.weighted_core() for term in having(rows, MatrixRows).parts] for rows in segments])
 
 
 def weights_of(rows: FeatureRows) -> np.ndarray | None:

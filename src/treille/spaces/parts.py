@@ -26,10 +26,8 @@ class Cluster:
     >>> class Here(Cluster):
     ...     def submit(self, function, *arguments):
     ...         return function(*arguments)
-    ...
     ...     def keep(self, value):
     ...         return value
-    ...
     ...     def total(self, futures):
     ...         return sum(futures)
     >>> Here().total([Here().submit(len, "abba"), Here().keep(2)])
