@@ -204,11 +204,8 @@ class BlockRun:
     def _dual(self) -> np.ndarray:
         """The dual values at alpha, from w as it is kept up to date."""
         state, problem = self.state, self.problem
-        each = (
-            problem.loss.conjugate(problem.y(k), problem.signs(k) * state.alpha[k], problem.C).sum()
-            for k in range(problem.n_problems)
-        )
-        return np.array(list(each)) - half_squares(state.w, state.b, self.column_weights)
+        each = [problem.dual(problem.signs(k) * alpha, 0.0, k) for k, alpha in enumerate(state.alpha)]
+        return np.array(each) - half_squares(state.w, state.b, self.column_weights)
 
     def _save(self) -> None:
         arrays = {name: getattr(self.state, name) for name in ARRAYS}
