@@ -114,18 +114,25 @@ def solve_dual(K, y, C, squared=False, tol=1e-10, most=200_000):
     return alpha
 
 
-def svr_primal(K, y, C, beta, b, epsilon, squared=False, bias=1.0):
-    """1/2 |w|^2 + 1/2 (bias b)^2 + sum_i C_i max(0, |y_i - f_i - b| - epsilon), or of its square; w = sum_i beta_i phi_i."""
+def svr_primal(K, y, C, beta, b, epsilon, loss="epsilon_insensitive", bias=1.0):
+    """1/2 |w|^2 + 1/2 (bias b)^2 + sum_i C_i loss(y_i - f_i - b), w = sum_i beta_i phi_i."""
     f = K @ beta
-    excess = np.maximum(0, np.abs(y - f - b) - epsilon)
-    return 0.5 * beta @ f + 0.5 * bias * b**2 + C @ (excess**2 if squared else excess)
+    error = np.abs(y - f - b)
+    excess = np.maximum(0, error - epsilon)
+    each = {
+        "epsilon_insensitive": excess,
+        "squared_epsilon_insensitive": excess**2,
+        "huber": np.where(error <= epsilon, error**2, 2 * epsilon * error - epsilon**2),
+    }
+    return 0.5 * beta @ f + 0.5 * bias * b**2 + C @ each[loss]
 
 
-def svr_dual(K, y, C, beta, epsilon, squared=False):
-    """y.beta - epsilon |beta|_1 - 1/2 beta' K beta, less beta_i^2 / (4 C_i) if squared; K as the bias leaves it."""
+def svr_dual(K, y, C, beta, epsilon, loss="epsilon_insensitive"):
+    """y.beta - 1/2 beta' K beta, less epsilon |beta|_1 in a tube and beta_i^2 / (4 C_i) with squares; K as the bias leaves it."""
     some = C > 0
-    extra = (beta[some] ** 2 / (2 * C[some])).sum() if squared else 0.0
-    return y @ beta - epsilon * np.abs(beta).sum() - 0.5 * beta @ K @ beta - 0.5 * extra
+    tube, squares = epsilon * np.abs(beta).sum(), (beta[some] ** 2 / (4 * C[some])).sum()
+    less = {"epsilon_insensitive": tube, "squared_epsilon_insensitive": tube + squares, "huber": squares}
+    return y @ beta - 0.5 * beta @ K @ beta - less[loss]
 
 
 def ridge(X, y, weights, alpha, fit_intercept=True):

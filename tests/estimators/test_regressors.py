@@ -16,13 +16,14 @@ import treille
 from treille import SVR, InputError, Ridge
 from treille.kernels import AllSubstrings, NGram
 from treille.solvers import SMO, Cholesky, ConjugateGradient, DualCD, NormalEquations, Problem
-from treille.solvers.problem import EpsilonInsensitive
+from treille.solvers.problem import REGRESSION_LOSSES, EpsilonInsensitive
 from treille.spaces import Nystrom, RowsSpace
 from treille.testing import check_estimator
 
 RANDOM = np.random.default_rng(0)
 TEXTS = ["".join(RANDOM.choice(list("abcd"), RANDOM.integers(1, 15))) for _ in range(60)]
 Y = np.array([t.count("a") - t.count("bc") for t in TEXTS]) + 0.2 * RANDOM.normal(size=60)
+KNOWN = list(map(repr, REGRESSION_LOSSES))
 IMPLICIT = AllSubstrings(0.5, max_length=4)
 
 
@@ -200,10 +201,7 @@ def test_bad_targets_are_refused(model, y, message):
         (SVR(epsilon=-0.5), "epsilon is -0.5, expected a number of at least 0"),
         (SVR(epsilon=float("nan")), "epsilon is nan, expected a number of at least 0"),
         (SVR(epsilon=True), "epsilon is True"),
-        (
-            SVR(loss="hinge"),
-            "loss is 'hinge', expected 'epsilon_insensitive', 'squared_epsilon_insensitive' or 'huber'",
-        ),
+        (SVR(loss="hinge"), f"loss is 'hinge', expected {', '.join(KNOWN[:-1])} or {KNOWN[-1]}"),
         (SVR(solver="smo"), "solver is 'smo', expected 'auto' or a solver such as treille.solvers.DualCD"),
         (SVR(random_state=-1), "random_state is -1"),
         (SVR(kernel="rbf"), "there is no kernel 'rbf'"),

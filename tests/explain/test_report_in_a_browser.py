@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import treille
-from treille.explain.page import Page, Source
+from treille.explain.page import Origin, Page
 from treille.explain.report import report_content, write_report
 from treille.kernels import NGram, Subpath
 
@@ -70,7 +70,7 @@ def hostile(tmp_path_factory):
     y = [bad for _ in range(4) for bad in BAD]
     model = treille.SVC(NGram(1, unit="word")).fit(X, y)
     path = tmp_path_factory.mktemp("report") / "hostile.html"
-    source = Source(BAD[0], BAD[1], names=X, warnings=BAD, model=BAD[5])
+    source = Origin(BAD[0], BAD[1], names=X, warnings=BAD, model=BAD[5])
     write_report(model, X, y[1:] + y[:1], path, (X, y), source)
     return path
 
@@ -214,7 +214,7 @@ def test_a_page_of_several_models_shows_one_at_a_time(visit, tmp_path):
     texts = ["a red wine", "a pale ale", "red wine", "pale"]
     contents = []
     for name, kernel, X in (("trees", Subpath(0.5), trees), ("texts", NGram(1, unit="word"), texts)):
-        contents.append(report_content(treille.SVC(kernel).fit(X, y), X, y, source=Source(name=name)))
+        contents.append(report_content(treille.SVC(kernel).fit(X, y), X, y, source=Origin(name=name)))
     Page("two", contents).write(tmp_path / "two.html")
     page = visit(tmp_path / "two.html", 420)
     assert (page.locator("#m0").is_visible(), page.locator("#m1").is_visible()) == (True, False)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import treille
-from treille.explain.page import Page, Source
+from treille.explain.page import Origin, Page
 from treille.explain.report import report_content, write_report
 from treille.kernels import NGram, Subpath, WeisfeilerLehman
 
@@ -325,7 +325,7 @@ def test_hostile_text_stays_text(tmp_path):
     y = [h for _ in range(3) for h in HOSTILE]
     model = treille.SVC(NGram(1, unit="word")).fit(X, y)
     write_report(
-        model, X, y[1:] + y[:1], tmp_path / "report.html", (X, y), Source("<b>x", names=[f"<i>{h}" for h in X])
+        model, X, y[1:] + y[:1], tmp_path / "report.html", (X, y), Origin("<b>x", names=[f"<i>{h}" for h in X])
     )
     page = (tmp_path / "report.html").read_bytes().decode("utf-8")
     for raw in ("<script>alert", "<img", "<b>x", "<i>", "\u202e", "\x00", "\x1b", '</style>"', "54439"):

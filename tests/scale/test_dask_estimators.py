@@ -15,6 +15,7 @@ import treille
 from treille.kernels import Columns, NGram
 from treille.scale import Parts
 from treille.solvers import BundleMethod, GatheredDualCD
+from treille.solvers.problem import REGRESSION_LOSSES
 
 pytest.importorskip("distributed", reason="needs dask and distributed: pip install 'treille[dask]'")
 
@@ -72,8 +73,7 @@ def same_optimum(model, memory, tol=2e-3):
         (treille.SVC(NGram(2).weighted("nb")), three),
         (treille.SVC(NGram(1) + 0.5 * NGram(2).normalized()), two),
         (treille.LogisticRegression(KERNEL), three),
-        (treille.SVR(KERNEL), NUMBERS),
-        (treille.SVR(KERNEL, loss="squared_epsilon_insensitive"), NUMBERS),
+        *((treille.SVR(KERNEL, loss=loss), NUMBERS) for loss in REGRESSION_LOSSES),
         (treille.Ridge(KERNEL), NUMBERS),
         (treille.Ridge(KERNEL, fit_intercept=True), np.stack([NUMBERS, NUMBERS**2], axis=1)),
         (treille.Ridge(KERNEL, fit_intercept=False), NUMBERS),

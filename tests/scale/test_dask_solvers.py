@@ -19,10 +19,10 @@ from treille.solvers import (
 )
 from treille.solvers.bundle_worker import worker_examples
 from treille.solvers.problem import (
+    REGRESSION_LOSSES,
     EpsilonInsensitive,
     Hinge,
     Logistic,
-    SquaredEpsilonInsensitive,
     SquaredError,
     SquaredHinge,
 )
@@ -51,7 +51,7 @@ def problem(loss, intercept=True, several=False):
 
 
 EACH = pytest.mark.parametrize("method", [BundleMethod, GatheredDualCD])
-LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1), Logistic()]
+LOSSES = [Hinge(), SquaredHinge(), Logistic(), *(loss(0.1) for loss in REGRESSION_LOSSES.values())]
 
 
 @EACH

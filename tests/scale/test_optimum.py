@@ -21,7 +21,7 @@ from treille.kernels import (
     WeisfeilerLehman,
 )
 from treille.solvers.block_minimization import BlockRun
-from treille.solvers.problem import Hinge, Logistic, SquaredHinge
+from treille.solvers.problem import REGRESSION_LOSSES, Hinge, Logistic, SquaredHinge
 
 TWO, THREE = some_texts(), some_texts(n_classes=3, seed=1)
 TOL = 1e-5
@@ -74,8 +74,7 @@ def test_classifiers_reach_the_optimum_of_training_in_memory(estimator, data, sm
 @pytest.mark.parametrize(
     "estimator",
     [
-        SVR(NGram(2).normalized(), epsilon=0.2),
-        SVR(NGram(2).normalized(), loss="squared_epsilon_insensitive"),
+        *(SVR(NGram(2).normalized(), loss=loss, epsilon=0.2) for loss in REGRESSION_LOSSES),
         SVR(NGram(2).weighted("idf").normalized()),
         Ridge(NGram(2).normalized()),
         Ridge(NGram(1) + NGram(2), fit_intercept=True),

@@ -1,5 +1,7 @@
 """Support vector regression: DualCD finds LIBLINEAR's optimum, SMO that of LIBSVM, and both prove it."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from problems import classification, regression
@@ -8,12 +10,23 @@ from treille import SVR, InputError
 from treille.features import DenseRows
 from treille.kernels import NGram
 from treille.solvers import SMO, ConvergenceWarning, DualCD, FiniteNewton
-from treille.solvers.problem import EpsilonInsensitive, Hinge, Huber, SquaredEpsilonInsensitive, SquaredHinge
+from treille.solvers.problem import (
+    REGRESSION_LOSSES,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
 from treille.spaces import GramSpace, NystromSpace, RowsSpace
 from twins import svr_dual, svr_primal, with_bias
 
-LOSSES = pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+LOSSES = pytest.mark.parametrize("loss", REGRESSION_LOSSES)
 EPSILONS = pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
+LOSSES_AND_EPSILONS = pytest.mark.parametrize(
+    ("loss", "epsilon"), [pair for pair in product(REGRESSION_LOSSES, [0.0, 0.1, 0.5]) if pair != ("huber", 0.0)]
+)
+BOUNDS = {"epsilon_insensitive": lambda epsilon: 1.0, "huber": lambda epsilon: 2 * epsilon}  # of |beta_i| / C_i
 
 
 class Task:
@@ -42,26 +55,25 @@ class Task:
         return SMO().solve(regression(self.y, self.C, loss, epsilon, intercept), self.gram, **options)
 
 
-@LOSSES
-@EPSILONS
+@LOSSES_AND_EPSILONS
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_report_of_dual_cd_is_what_weights_and_alphas_give(loss, epsilon, intercept, weighted):
-    task, squared = Task(offset=2.0, weighted=weighted), loss.startswith("squared")
+    task = Task(offset=2.0, weighted=weighted)
     for tol in (1e-1, 1e-3, 1e-9):
         solution = task.by_dual_cd(loss=loss, epsilon=epsilon, intercept=intercept, tol=tol)
         beta, b, report = solution.alpha[0], solution.intercept[0], solution.report
-        assert report.primal == pytest.approx(svr_primal(task.K, task.y, task.C, beta, b, epsilon, squared), rel=1e-10)
+        assert report.primal == pytest.approx(svr_primal(task.K, task.y, task.C, beta, b, epsilon, loss), rel=1e-10)
         assert report.dual == pytest.approx(
-            svr_dual(with_bias(task.K, float(intercept)), task.y, task.C, beta, epsilon, squared), rel=1e-9
+            svr_dual(with_bias(task.K, float(intercept)), task.y, task.C, beta, epsilon, loss), rel=1e-9
         )
         assert 0 <= report.gap <= tol * report.primal
-        assert squared or (np.abs(beta) <= task.C).all()
+        assert loss not in BOUNDS or (np.abs(beta) <= BOUNDS[loss](epsilon) * task.C).all()
         np.testing.assert_allclose(solution.weights[:, 0], task.X.T @ beta, atol=1e-10)
         assert intercept or b == 0
 
 
-@LOSSES
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
 @EPSILONS
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("C", [0.05, 0.5])
@@ -101,23 +113,19 @@ def test_the_optimum_is_libsvms(epsilon, C):
     np.testing.assert_allclose(task.K @ beta + b, task.K @ theirs - model.rho[0], rtol=1e-4)
 
 
-@LOSSES
-@EPSILONS
+@LOSSES_AND_EPSILONS
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_report_of_smo_is_what_its_variables_give(loss, epsilon, weighted):
-    task, squared = Task(weighted=weighted), loss.startswith("squared")
+    task = Task(weighted=weighted)
     solution = task.by_smo(loss=loss, epsilon=epsilon)
     beta, b, report = solution.alpha[0], solution.intercept[0], solution.report
     assert abs(beta.sum()) < 1e-9 * np.abs(beta).sum()
-    assert report.primal == pytest.approx(
-        svr_primal(task.K, task.y, task.C, beta, b, epsilon, squared, bias=0), rel=1e-9
-    )
-    assert report.dual == pytest.approx(svr_dual(task.K, task.y, task.C, beta, epsilon, squared), rel=1e-9)
+    assert report.primal == pytest.approx(svr_primal(task.K, task.y, task.C, beta, b, epsilon, loss, bias=0), rel=1e-9)
+    assert report.dual == pytest.approx(svr_dual(task.K, task.y, task.C, beta, epsilon, loss), rel=1e-9)
     assert report.gap <= 1e-9 * report.primal
 
 
-@LOSSES
-@EPSILONS
+@LOSSES_AND_EPSILONS
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_both_solvers_have_one_optimum(loss, epsilon, intercept, weighted):
@@ -134,7 +142,7 @@ def test_both_solvers_have_one_optimum(loss, epsilon, intercept, weighted):
 def test_the_unit_of_y_does_not_matter(loss, scale):
     task, other = Task(), Task()
     other.y = scale * task.y
-    other.C = task.C * (1.0 if loss.startswith("squared") else scale)
+    other.C = task.C * (scale if loss == "epsilon_insensitive" else 1.0)
     plain, scaled = (t.by_dual_cd(loss=loss, epsilon=0.1 * s) for t, s in ((task, 1.0), (other, scale)))
     assert scaled.report.primal == pytest.approx(scale**2 * plain.report.primal, rel=1e-8)
     assert scaled.report.epochs <= 2 * plain.report.epochs

@@ -31,7 +31,7 @@ from treille.cli.options import Reading, option
 from treille.cli.predict import Chunk, predicted, table_line, written
 from treille.data.format import count, visible_label
 from treille.explain.examples import names_of
-from treille.explain.page import Source
+from treille.explain.page import Origin
 from treille.explain.report import write_report
 from treille.explain.scores import Scores, area, measure_pairs, positive_class
 from treille.io import Examples
@@ -72,7 +72,7 @@ def run(
     if output is not None:
         printer.note(f"table of all examples written to {output}")
     if report is not None:  # there is only one chunk: `_examples` reads all at once for a report
-        about = Source(examples.source, names=names_of(examples), model=str(model), warnings=printer.warnings)
+        about = Origin(examples.source, names=names_of(examples), model=str(model), warnings=printer.warnings)
         write_report(estimator, chunk.X, tally.truth, report, source=about)
         printer.note(f"report written to {report}: open it in a browser")
     printer.result(value)

@@ -26,7 +26,7 @@ from treille.cli.options import command, option
 from treille.cli.training import fit, part_split
 from treille.data.format import count
 from treille.datasets import flow_graph, functions
-from treille.explain.page import Cell, Content, Page, Source, Table
+from treille.explain.page import Cell, Content, Origin, Page, Table
 from treille.explain.report import report_content
 from treille.io.graphs import format_graph
 from treille.kernels import EdgeHistogram, Kernel, Subpath
@@ -138,7 +138,7 @@ def _try(
         "relative_gap": model.report_.relative_gap,
         "status": model.report_.status,
     }
-    source = Source(f"functions as {kind.name}", "a quarter held out", name=kind.name, most=SHOWN)
+    source = Origin(f"functions as {kind.name}", "a quarter held out", name=kind.name, most=SHOWN)
     with printer.busy("writing the report"):
         return model, report_content(model, *shown, trained, source), values
 

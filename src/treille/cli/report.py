@@ -23,7 +23,7 @@ from treille.cli.options import Reading, argument, option
 from treille.cli.tag import sentences
 from treille.data.base import readable_size
 from treille.explain.examples import names_of
-from treille.explain.page import Source
+from treille.explain.page import Origin
 from treille.explain.report import write_report
 from treille.tagging import Sentences
 
@@ -47,7 +47,7 @@ def run(
     *_, data, names = shown or trained or ("", None)
     X, y = shown[:2] if shown else (None, None)
     with printer.busy("writing the report"):
-        source = Source(data, names=names, model=str(model), warnings=printer.warnings)
+        source = Origin(data, names=names, model=str(model), warnings=printer.warnings)
         write_report(estimator, X, y, output, trained and trained[:2], source)
     printer.field("written", f"{output}, {readable_size(output.stat().st_size)}: open it in a browser")
     printer.result({"model": str(model), "report": str(output), "bytes": output.stat().st_size})

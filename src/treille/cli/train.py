@@ -49,7 +49,7 @@ from treille.cli.stream import train_stream
 from treille.cli.training import NOT_CONVERGED, HeldOut, Splits, Trained, TrainingJob, check_scoring, checked
 from treille.data.format import class_counts, count, shares
 from treille.explain.examples import names_of, some_of
-from treille.explain.page import Source
+from treille.explain.page import Origin
 from treille.explain.report import describe_report, write_report
 from treille.kernels import Kernel
 
@@ -168,7 +168,7 @@ def _write_report(
     For examples held out and folds, it is the report of a model trained on the others.
     """
     shown, X, labels = tested or data, data.X, np.array(data.labels)
-    source = Source(shown.examples.source, names=names_of(shown.examples), warnings=task.printer.warnings)
+    source = Origin(shown.examples.source, names=names_of(shown.examples), warnings=task.printer.warnings)
     if task.model:
         source = replace(source, model=str(task.model))
     if tested is not None:

@@ -28,11 +28,11 @@ from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.precomputed import as_kernel
 from treille.kernels.reading import Reads
 from treille.scale.cluster import is_collection, lazily
-from treille.scale.dask_counting import ClusterSource
+from treille.scale.dask_counting import ClusterCounts
 from treille.scale.parts import Collected, Parts
 from treille.scikit_learn import BaseEstimator, Self
 from treille.solvers import Problem, Report, Solver
-from treille.solvers.problem import Loss, Separation, check_intercept
+from treille.solvers.problem import Loss, check_intercept
 from treille.solvers.progress import progress_bar, stage
 from treille.solvers.report import check_outcome
 from treille.solvers.solver import BaseSolver, check_supported
@@ -186,7 +186,7 @@ class KernelMachine(Model):
         """The problem of n examples."""
         raise NotImplementedError
 
-    def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
+    def _posed_on_cluster(self, counts: ClusterCounts) -> tuple[Posed, Callable[[Collected], Problem]]:
         """The problem without examples, and a function from the labels of a part to its problem."""
         raise NotImplementedError
 
@@ -208,9 +208,8 @@ class KernelMachine(Model):
     def _solve(self, source: Source, posed: Posed, chosen: Plan, space: Any) -> None:
         """Solves the problem on the space, and keeps the result."""
         problem = posed.problem
-        measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
         n_runs, unit = source.progress(problem.n_problems, space)
-        with progress_bar(n_runs, self.tol, self.verbose, measure=measure, unit=unit) as progress:
+        with progress_bar(n_runs, self.tol, self.verbose, measure=problem.loss.measure, unit=unit) as progress:
             solution = chosen.solver.solve(problem, space, progress=progress, **self._solver_options())
         if not isinstance(chosen.solver, BaseSolver):  # solvers of treille do this themselves
             check_outcome(solution.report, self.tol)

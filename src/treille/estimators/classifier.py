@@ -16,7 +16,7 @@ from treille.explain.merged import MergedFeature, merged_features
 from treille.explain.tasks import Classification
 from treille.io.errors import InputError
 from treille.scale.cluster import computed
-from treille.scale.dask_counting import ClusterSource
+from treille.scale.dask_counting import ClusterCounts
 from treille.scale.parts import Collected
 from treille.scikit_learn import ClassifierMixin
 from treille.solvers import Problem
@@ -41,16 +41,16 @@ class Classifier(ClassifierMixin, KernelMachine):
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
         return Posed(Problem(self._loss(), codes, C, self.fit_intercept, positive), {"classes_": classes})
 
-    def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
-        totals = source.class_counts()
-        seen = [(own.place, label) for own in source.facts for label in own.examples]
+    def _posed_on_cluster(self, counts: ClusterCounts) -> tuple[Posed, Callable[[Collected], Problem]]:
+        totals = counts.class_counts()
+        seen = [(own.place, label) for own in counts.facts for label in own.examples]
         for place, label in seen:
             if type(label) is not type(seen[0][1]):
                 first = f"{seen[0][0]} such as {seen[0][1]!r}"
                 raise InputError(f"{place}: has labels such as {label!r}, {first}: use labels of one type")
         classes, _ = check_labels(np.array(list(totals)), len(totals))
-        counts = np.array([totals[label] for label in classes.tolist()], np.float64)
-        weights = float(self.C) * class_weights(self.class_weight, classes, counts)
+        each = np.array([totals[label] for label in classes.tolist()], np.float64)
+        weights = float(self.C) * class_weights(self.class_weight, classes, each)
         posed = self._of_classes(classes, np.zeros(0, np.int32), np.zeros(0))
         return posed, partial(_problem_of_part, posed.problem, classes, weights)
 

@@ -80,7 +80,7 @@ class Features(TransformerMixin, BaseEstimator):
         labels, chosen = Collected(True if kernel.needs_labels else None), (kernel, "as given")
         with opened_folder(parts.scratch, parts.checkpoint) as folder:
             counted = count_parts(parts, folder, lambda X: chosen, labels, found_labels, lambda text: None, self.n_jobs)
-            context = self._context(kernel, labels.y() if kernel.needs_labels else None, len(counted))
+            context = self._context(kernel, labels.y(), len(counted))
             self.feature_map_, _ = counted.fit_features(context, self.n_jobs)
 
     def _fit_on_cluster(self, X: Any) -> None:
@@ -93,8 +93,8 @@ class Features(TransformerMixin, BaseEstimator):
             )
         with connected() as cluster:
             parts = as_parts(cluster.client, X, None, None)
-            source = count_on_cluster(cluster, parts, kernel, partial(choose_kernel, kernel), None, found_labels)
-            self.feature_map_, _ = source.fit_features(FitContext(), self.n_jobs)
+            counts = count_on_cluster(cluster, parts, kernel, partial(choose_kernel, kernel), None, found_labels)
+            self.feature_map_, _ = counts.fit_features(FitContext(), self.n_jobs)
 
     def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact format."""

@@ -14,9 +14,9 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, KnownFeatures, same_kernel, supports_reweighting
 from treille.scikit_learn import BaseEstimator, ClassifierMixin, RegressorMixin
 from treille.solvers import Problem
-from treille.solvers.folds import Fold, FoldOutputs, Solved, solve_folds, solve_path
+from treille.solvers.folds import Fold, FoldOutputs, Solved, solve_path
 from treille.solvers.progress import progress_bar
-from treille.solvers.solver import after
+from treille.solvers.solver import after, solve_folds
 from treille.spaces import MemorySource, Nystrom
 
 Planned = tuple[Plan, Any]  # and the space of all examples

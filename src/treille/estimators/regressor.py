@@ -15,7 +15,7 @@ from treille.explain.tasks import Regression
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.scale.cluster import computed
-from treille.scale.dask_counting import ClusterSource
+from treille.scale.dask_counting import ClusterCounts
 from treille.scale.parts import Collected
 from treille.scikit_learn import RegressorMixin
 from treille.solvers import Problem
@@ -54,10 +54,10 @@ class Regressor(RegressorMixin, KernelMachine):
         """The loss and its weight C."""
         raise NotImplementedError
 
-    def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
-        (loss, C), cluster = self._loss_and_C(), source.cluster
-        each: list[tuple[float, np.ndarray, bool]] = cluster.gather(cluster.submit_all(_sums, source.labels))
-        (place, first), *others = [(own.place, sums) for own, sums in zip(source.facts, each, strict=True) if own.n]
+    def _posed_on_cluster(self, counts: ClusterCounts) -> tuple[Posed, Callable[[Collected], Problem]]:
+        (loss, C), cluster = self._loss_and_C(), counts.cluster
+        each: list[tuple[float, np.ndarray, bool]] = cluster.gather(cluster.submit_all(_sums, counts.labels))
+        (place, first), *others = [(own.place, sums) for own, sums in zip(counts.facts, each, strict=True) if own.n]
         for other, found in others:
             if len(found[1]) != len(first[1]) or found[2] != first[2]:
                 shown = f"{other}: has {_numbers_per_example(found)}, {place} {_numbers_per_example(first)}"

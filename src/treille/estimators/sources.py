@@ -17,7 +17,7 @@ from treille.io.errors import InputError
 from treille.kernels.precomputed import as_kernel
 from treille.scale.cluster import LocalClusterWarning, as_parts, connected, is_collection
 from treille.scale.counting import checkpointed, count_parts
-from treille.scale.dask_counting import count_on_cluster
+from treille.scale.dask_counting import ClusterSource, count_on_cluster
 from treille.scale.folder import opened_folder
 from treille.scale.parts import ClusterFiles, CodedLabels, Collected, Parts, checked_weights, read_part
 from treille.solvers import Problem
@@ -118,14 +118,13 @@ def _on_cluster(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tu
         else:
             parts = cluster.submit_all(read_part, files.sources, [files.options] * len(files.sources))
         least = 1 if files is None else files.min_count
-        source = count_on_cluster(cluster, parts, as_kernel(machine.kernel), choose, of_classes, check, least)
+        counts = count_on_cluster(cluster, parts, as_kernel(machine.kernel), choose, of_classes, check, least)
         del parts  # the features are counted: workers may free the texts
         if files is not None:
-            files.class_counts = source.class_counts()
-        with checkpointed(files, source.kernel) as source.folder:
-            posed, problem_of = machine._posed_on_cluster(source)
-            source.pose(problem_of)
-            yield source, posed
+            files.class_counts = counts.class_counts()
+        with checkpointed(files, counts.kernel) as folder:
+            posed, problem_of = machine._posed_on_cluster(counts)
+            yield ClusterSource(counts, cluster.map(problem_of, counts.labels), folder), posed
     solving = machine.report_.seconds
     stages = (("counting features", time.perf_counter() - begun - solving), ("rounds", solving))
     machine.report_ = replace(machine.report_, stages=stages)

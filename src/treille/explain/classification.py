@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from treille.data import Strings
 from treille.data.format import class_counts, listed, shares, visible_label
 from treille.explain.examples import label_name, sample, size_of, some_of
-from treille.explain.page import Cell, Confusion, Content, Figure, Panel, Source, Table
+from treille.explain.page import Cell, Confusion, Content, Figure, Origin, Panel, Table
 from treille.explain.plots import Axis, Line, plot, thinned
 from treille.explain.scores import Scores, area, measure, positive_class, unknown_labels
 from treille.explain.shown_examples import choose, drawn_for, with_examples
@@ -247,7 +247,7 @@ def truth_of(task: Choice, y: Any, n: int) -> list[str] | None:
     return [titles.get(name, name) for name in names]
 
 
-def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, source: Source) -> Content:
+def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, source: Origin) -> Content:
     """The content of a report with figures, curves and examples of a classifier, or of a detector of outliers."""
     truth = truth_of(task, y, size_of(X))
     outputs = task.model.decision_function(X)

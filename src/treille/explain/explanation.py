@@ -54,7 +54,7 @@ def _template() -> Any:
     return Environment(loader=FileSystemLoader(folder), autoescape=True).get_template("explained.html")
 
 
-class Part(NamedTuple):
+class Contribution(NamedTuple):
     """A part of an example, and its contribution to a score."""
 
     name: str
@@ -190,11 +190,11 @@ class Explanation(Explained):
         function, sign = self.function(label)
         return sign * self.values[:, function]
 
-    def parts(self, label: Any = None, count: int | None = None) -> list[Part]:
+    def parts(self, label: Any = None, count: int | None = None) -> list[Contribution]:
         """The parts with their contributions in favour of a class: all in their order, or the `count` largest, by size."""
         values = self.contributions(label)
         order = range(len(values)) if count is None else np.argsort(-np.abs(values), kind="stable")[:count]
-        return [Part(self.names[i], float(values[i])) for i in order]
+        return [Contribution(self.names[i], float(values[i])) for i in order]
 
     def function(self, label: Any = None) -> tuple[int, float]:
         """The function whose score supports a class, by default the predicted one, and its sign."""

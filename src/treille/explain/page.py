@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
-class Source:
+class Origin:
     """The origin of the examples of a report, and notes about them."""
 
     data: str = ""  # the file

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
 from treille.explain.examples import sample
-from treille.explain.page import Content, Figure, Panel, Source
+from treille.explain.page import Content, Figure, Origin, Panel
 from treille.explain.plots import Line, axis_of, plot
 from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Regression
@@ -62,7 +62,7 @@ def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
     return panels
 
 
-def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, source: Source) -> Content:
+def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, source: Origin) -> Content:
     """The content of a report with errors, plots and examples of a regressor."""
     predicted = _columns(task.model.predict(X))
     true = None if y is None else _columns(y)

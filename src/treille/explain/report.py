@@ -14,7 +14,7 @@ from treille.data import Strings
 from treille.data.format import count, seconds, visible, visible_label
 from treille.data.table import leaf_batches
 from treille.explain.examples import listed_examples, sample, size_of, some_of
-from treille.explain.page import Content, Feature, Page, Panel, Source
+from treille.explain.page import Content, Feature, Origin, Page, Panel
 from treille.explain.plots import Line, axis_of, plot
 from treille.explain.tasks import Task
 from treille.io.errors import InputError
@@ -34,16 +34,16 @@ NO_DATA = (
 
 
 def write_report(
-    model: Any, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None, source: Source | None = None
+    model: Any, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None, source: Origin | None = None
 ) -> None:
     """Writes the report of a fitted estimator to a file, see `SVC.write_report`."""
     content = report_content(model, X, y, train, source)
     Page(f"treille report: {content.title}", [content]).write(path)
 
 
-def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Source | None = None) -> Content:
+def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Origin | None = None) -> Content:
     """Returns the content of the page about the model."""
-    source = source or Source()
+    source = source or Origin()
     train = checked_pair(train)
     if X is None and y is not None:
         raise InputError("y was given without X: give the examples, too")

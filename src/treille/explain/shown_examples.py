@@ -13,7 +13,7 @@ from treille.data.format import count
 from treille.explain.examples import size_of, some_of
 from treille.explain.explanation import Explained, Explanation, example_name
 from treille.explain.highlighting import bars
-from treille.explain.page import Content, Example, Highlight, Source
+from treille.explain.page import Content, Example, Highlight, Origin
 from treille.io.errors import InputError
 
 MOST_BYTES = 4_000_000  # of all highlights together
@@ -51,7 +51,7 @@ def choose(error: np.ndarray | None, confidence: np.ndarray, most: int) -> np.nd
 
 
 def with_examples(
-    content: Content, model: Any, X: Any, source: Source, rows: np.ndarray, drawn: Drawn, said: Said, which: str
+    content: Content, model: Any, X: Any, source: Origin, rows: np.ndarray, drawn: Drawn, said: Said, which: str
 ) -> Content:
     """The content with the examples of these rows, and a note on `which` they are.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from treille.explain.explanation import Explained, Explanation, Part, Shown
+from treille.explain.explanation import Contribution, Explained, Explanation, Shown
 from treille.explain.highlighting import MOST_BARS, highlighted_sentence
 from treille.tagging import TokenFeatures
 
@@ -42,9 +42,9 @@ class Decision(Explanation):
         """The tag that is explained, in the scheme that the model learned."""
         return str(self.predicted)
 
-    def conjunctions(self, count: int | None = None) -> list[Part]:
+    def conjunctions(self, count: int | None = None) -> list[Contribution]:
         """Single features and conjunctions with their weights, all or the `count` largest."""
-        return [Part(" & ".join(map(self.features.name, ids)), value) for ids, value in self.patterns[:count]]
+        return [Contribution(" & ".join(map(self.features.name, ids)), value) for ids, value in self.patterns[:count]]
 
     def as_dict(self, label: Any = None) -> dict[str, Any]:
         token = list(self.token) if isinstance(self.token, tuple) else self.token

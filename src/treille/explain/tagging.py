@@ -12,7 +12,7 @@ from treille.data.base import align
 from treille.data.format import class_counts, count, shares, visible, visible_label
 from treille.explain.classification import class_row, confusion
 from treille.explain.highlighting import highlighted_sentence
-from treille.explain.page import Content, Feature, Figure, Highlight, Source, Table
+from treille.explain.page import Content, Feature, Figure, Highlight, Origin, Table
 from treille.explain.scores import measure
 from treille.explain.shown_examples import with_examples
 from treille.explain.tagged_sentence import TaggedSentence
@@ -27,7 +27,7 @@ SHARES = 5  # features of a token, and conjunctions
 LEGEND = "A wrong tag is crossed out, with the true one below it. Choose a word to see the features behind its tag."
 
 
-def tagged(content: Content, task: Tagging, X: Any, y: Any, train: Any, source: Source) -> Content:
+def tagged(content: Content, task: Tagging, X: Any, y: Any, train: Any, source: Origin) -> Content:
     """The content of a report with scores of tags, and sentences with their errors."""
     sentences = task.model._read_batch(X)
     if sentences.n_tokens == 0:
@@ -110,7 +110,7 @@ def _tagging(tags: Sequence[str], like: Sentences) -> Sentences:
 
 
 def _with_sentences(
-    content: Content, model: Any, sentences: Sentences, true: Sentences | None, predicted: Sentences, source: Source
+    content: Content, model: Any, sentences: Sentences, true: Sentences | None, predicted: Sentences, source: Origin
 ) -> Content:
     """The sentences with most errors, and some without."""
     lengths = np.diff(predicted.offsets)

@@ -19,7 +19,7 @@ from treille.tagging.templates import described
 
 if TYPE_CHECKING:
     from treille.explain.explanation import Explained
-    from treille.explain.page import Content, Source
+    from treille.explain.page import Content, Origin
 
 SINGULAR = {"labels": "label", "values": "value"}
 
@@ -111,7 +111,7 @@ class Task(ABC):
         return found.as_dict(label)
 
     @abstractmethod
-    def report(self, content: Content, X: Any, y: Any, train: Any, source: Source) -> Content:
+    def report(self, content: Content, X: Any, y: Any, train: Any, source: Origin) -> Content:
         """Adds to the content of a report the parts about the predictions for examples X."""
 
 
@@ -152,7 +152,7 @@ class Choice(Task):
         scores = found.scores
         return one(self._answers(scores if len(scores) == 1 else scores[None, :]), 0) | super().explained(found, label)
 
-    def report(self, content: Content, X: Any, y: Any, train: Any, source: Source) -> Content:
+    def report(self, content: Content, X: Any, y: Any, train: Any, source: Origin) -> Content:
         from treille.explain.classification import classified
 
         return classified(content, self, X, y, train, source)
@@ -220,7 +220,7 @@ class Regression(Task):
     def label_named(self, label: Any) -> Any:
         return label if isinstance(label, int) else super().label_named(label)  # the number of a target
 
-    def report(self, content: Content, X: Any, y: Any, train: Any, source: Source) -> Content:
+    def report(self, content: Content, X: Any, y: Any, train: Any, source: Origin) -> Content:
         from treille.explain.regression import regressed
 
         return regressed(content, self, X, y, train, source)
@@ -275,7 +275,7 @@ class Tagging(Task):
     def answers(self, X: Any) -> dict[str, list[Any]]:
         return {"tags": self.model.predict(X)}
 
-    def report(self, content: Content, X: Any, y: Any, train: Any, source: Source) -> Content:
+    def report(self, content: Content, X: Any, y: Any, train: Any, source: Origin) -> Content:
         from treille.explain.tagging import tagged
 
         return tagged(content, self, X, y, train, source)

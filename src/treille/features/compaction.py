@@ -129,8 +129,7 @@ def _compact(
 ) -> Representation:
     n_features, core, weights = f"{rows.n_features:,}", rows.coded(), rows.column_weights
     if representation == "flat":
-        core = core if weights is None else core.weighted(weights)
-        return Representation("flat", "as given", f"{n_features} cells, one per feature", core)
+        return Representation("flat", "as given", f"{n_features} cells, one per feature", rows.weighted_core())
     merge, why = representation == "merged", "as given"
     if representation == "auto" and weights is not None:
         compact, why = _core.compact(core, None, False, threads).weighted(weights), "because columns have weights"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -15,23 +15,23 @@ from treille.features.concatenated_rows import ConcatenatedRows, PerProblemRows
 from treille.features.rows import CountableRows, FeatureRows, Rows, WeighableRows
 from treille.io.errors import InputError
 
+P = TypeVar("P", bound="RowParts[Any]")
 
-class RowParts(ABC):
+
+class RowParts(ABC, Generic[P]):
     """The place of the parts of rows, and computations with one part after another, or with all at once.
 
     >>> import treille
-    >>> class InMemory(RowParts):
-    ...     def __init__(self, parts):
+    >>> class InMemory(DiskRows):
+    ...     def __init__(self, *parts):
     ...         self.parts, self.lengths = parts, np.array([len(rows) for rows in parts])
-    ...     def each(self, compute):
-    ...         return [compute(rows, part) for part, rows in enumerate(self.parts)]
-    ...     def total(self, compute):
-    ...         return sum(self.each(compute))
-    ...     def changed(self, change, others=()):
-    ...         return InMemory([change(*rows) for rows in zip(self.parts, *(other.parts for other in others))])
+    ...     def load(self, part):
+    ...         return self.parts[part]
+    ...     def bytes_of(self, part):
+    ...         return self.parts[part].nbytes
     >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
-    >>> InMemory([rows, rows]).total(lambda rows, part: rows.diag()).tolist()
-    [10.0, 2.0]
+    >>> InMemory(rows, rows).changed(lambda rows: rows.scaled(2.0)).total(lambda rows, part: rows.diag()).tolist()
+    [40.0, 8.0]
     """
 
     lengths: np.ndarray  # rows of each part
@@ -45,11 +45,48 @@ class RowParts(ABC):
         """The sum of ``compute(rows, part)`` over the parts."""
 
     @abstractmethod
-    def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
+    def changed(self, change: Callable[..., FeatureRows], others: Sequence[P] = ()) -> P:
         """The parts with ``change(rows, *rows of others)`` for the rows of each."""
 
 
-class PartedRows(CountableRows):
+class DiskRows(RowParts["DiskRows"]):
+    """Parts on disk, which are read one after another."""
+
+    @abstractmethod
+    def load(self, part: int) -> FeatureRows:
+        """The rows of a part. They are read from disk when they are used."""
+
+    @abstractmethod
+    def bytes_of(self, part: int) -> int:
+        """The memory that the rows of a part take."""
+
+    def each(self, compute: Callable[[FeatureRows, int], Any]) -> list[Any]:
+        return [compute(self.load(part), part) for part in range(len(self.lengths))]
+
+    def total(self, compute: Callable[[FeatureRows, int], np.ndarray]) -> np.ndarray:
+        sums = np.asarray(compute(self.load(0), 0))
+        for part in range(1, len(self.lengths)):
+            sums += compute(self.load(part), part)
+        return sums
+
+    def changed(self, change: Callable[..., FeatureRows], others: Sequence[DiskRows] = ()) -> DiskRows:
+        return ChangedRows((self, *others), change)
+
+
+class ChangedRows(DiskRows):
+    """Rows that are computed from others whenever they are read."""
+
+    def __init__(self, stores: Sequence[DiskRows], change: Callable[..., FeatureRows]):
+        self.stores, self.change, self.lengths = tuple(stores), change, stores[0].lengths
+
+    def load(self, part: int) -> FeatureRows:
+        return self.change(*(store.load(part) for store in self.stores))
+
+    def bytes_of(self, part: int) -> int:
+        return sum(store.bytes_of(part) for store in self.stores)
+
+
+class PartedRows(CountableRows, Generic[P]):
     """The rows of all parts, one after another. What needs all rows at once is refused; sums over rows are sums over parts.
 
     >>> import treille
@@ -65,16 +102,18 @@ class PartedRows(CountableRows):
     [('PartedRows', [0, 2, 3], [5.0, 1.0, 1.0])]
     """
 
+    lacking = "training in parts"
+
     n_features: int
 
-    def __init__(self, store: RowParts, n_features: int, n_problems: int = 0):
+    def __init__(self, store: P, n_features: int, n_problems: int = 0):
         self.store = store
         self.n_features = n_features
         self.n_problems = n_problems  # whose values differ, as in `PerProblemRows`; 0: none
         self.offsets = running_sum(store.lengths)
 
     @property
-    def problems(self) -> tuple[PartedRows, ...]:
+    def problems(self) -> tuple[PartedRows[P], ...]:
         if not self.n_problems:
             return (self,)
         each = (self.store.changed(lambda rows, k=k: rows.problems[k]) for k in range(self.n_problems))
@@ -97,35 +136,29 @@ class PartedRows(CountableRows):
     def diag(self) -> np.ndarray:
         return np.concatenate(self.store.each(lambda rows, part: rows.diag()))
 
-    def scaled(self, factor: float | np.ndarray) -> PartedRows:
+    def scaled(self, factor: float | np.ndarray) -> PartedRows[P]:
         if not np.ndim(factor):
             return self.changed(lambda rows: rows.scaled(factor))
         raise InputError("the rows are in parts that are not in memory together, so they are not scaled one by one")
 
-    def normalized(self) -> PartedRows:
+    def normalized(self) -> PartedRows[P]:
         return self.changed(lambda rows: rows.normalized())
 
-    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PartedRows:
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PartedRows[P]:
         return self.changed(lambda rows: having(rows, WeighableRows).weighted(column_weights, unseen, threads))
 
-    def weighted_by_problem(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PartedRows:
-        def change(rows: FeatureRows) -> FeatureRows:
-            return having(rows, WeighableRows).weighted_by_problem(column_weights, unseen, threads)
+    def weighted_by_problem(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PartedRows[P]:
+        n, given = len(column_weights), (column_weights, unseen, threads)
+        return self.changed(lambda rows: having(rows, WeighableRows).weighted_by_problem(*given), n)
 
-        return self.changed(change, len(column_weights))
-
-    def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> PartedRows:
+    def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> PartedRows[P]:
         """See `Rows.renumbered`."""
         changed = self.store.changed(lambda rows: having(rows, Rows).renumbered(ids, n_features, threads))
         return PartedRows(changed, n_features, self.n_problems)
 
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
-        at = self.offsets
-
-        def count(rows: FeatureRows, part: int) -> np.ndarray:
-            return having(rows, CountableRows).frequencies(groups[at[part] : at[part + 1]], threads)
-
-        return self.store.total(count)
+        each = np.split(groups, self.offsets[1:-1])
+        return self.store.total(lambda rows, part: having(rows, CountableRows).frequencies(each[part], threads))
 
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
         return np.concatenate(self.store.each(lambda rows, part: rows.matvec(weights, threads)))
@@ -143,7 +176,7 @@ class PartedRows(CountableRows):
             f"the rows are in parts that are not in memory together, so they do not offer {ability.lacking}"
         )
 
-    def changed(self, change: Callable[[FeatureRows], FeatureRows], n_problems: int = 0) -> PartedRows:
+    def changed(self, change: Callable[[FeatureRows], FeatureRows], n_problems: int = 0) -> PartedRows[P]:
         """``change(rows)`` for the rows of each part, whose values then differ between `n_problems` problems, or as before."""
         return PartedRows(self.store.changed(change), self.n_features, n_problems or self.n_problems)
 

@@ -365,6 +365,10 @@ class Rows(CountableRows, DivisibleRows, StoredRows):
         arrays = (self.indptr, self.entries, self.code_bits, self.codebook, self.scale)
         return _core.CodedRows(*arrays, self.n_features, self.n_features)
 
+    def weighted_core(self) -> Any:
+        """The entries as the core takes them, with the weights of columns beside them."""
+        return self.coded() if self.column_weights is None else self.coded().weighted(self.column_weights)
+
     def gram(self, other: Rows | None, threads: int) -> np.ndarray:
         if other is None:
             K = _core.GramIndex.of(self.for_core(), False).gram(self.for_core(), threads)

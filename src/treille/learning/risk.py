@@ -14,7 +14,7 @@ Cortes, Mohri, Rostamizadeh: Learning sequence kernels. MLSP 2008. Their objecti
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,7 @@ from treille.features import MatrixRows, StoredRows
 from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive, effective_n_jobs
-from treille.solvers.problem import (
-    Hinge,
-    Loss,
-    Problem,
-    SquaredEpsilonInsensitive,
-    SquaredError,
-    SquaredHinge,
-    check_shape,
-)
+from treille.solvers.problem import Hinge, Loss, Problem, SquaredError, SquaredHinge, check_shape
 from treille.solvers.report import STATUS, Progress, Report, check_budget, check_outcome, poll_until
 
 LOSSES: tuple[type[Loss], ...] = (Hinge, SquaredHinge, SquaredError)
@@ -124,10 +116,9 @@ def learn_weights(
     threads = effective_n_jobs(n_jobs)
     columns = Columns.of(rows, groups, threads)
     start = start or []
-    known = SquaredEpsilonInsensitive(0.0) if isinstance(problem.loss, SquaredError) else problem.loss  # to the core
     answers = _core.squared_l1(
         columns.core,
-        replace(problem, loss=known).core(),
+        problem.core(),
         float(trace),
         problem.intercept is not False,
         float(problem.intercept is True),
@@ -247,7 +238,7 @@ def check_learning(problem: Problem, rows: Any, trace: float, spread: str) -> No
     """Refuses what kernel learning cannot solve, before any work is done."""
     check_positive("trace", trace)
     check_choice("spread", spread, *SPREADS)
-    if type(problem.loss) not in LOSSES:
+    if not isinstance(problem.loss, LOSSES):
         known = ", ".join(loss.__name__ for loss in LOSSES)
         raise InputError(f"kernel learning solves problems with the losses {known}, not {type(problem.loss).__name__}")
     if len(problem) == 0:

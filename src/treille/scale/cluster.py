@@ -153,7 +153,7 @@ class DaskCluster(Cluster):
         ) from None
 
 
-class DaskRows(RowParts):
+class DaskRows(RowParts["DaskRows"]):
     """Rows in parts on the workers, as futures. Functions go to them, and sums come back."""
 
     def __init__(self, cluster: DaskCluster, futures: Sequence[Any], lengths: np.ndarray):
@@ -165,8 +165,8 @@ class DaskRows(RowParts):
     def total(self, compute: Callable[[FeatureRows, int], np.ndarray]) -> np.ndarray:
         return self.cluster.total(self.cluster.map(compute, self.futures, range(len(self.futures))))
 
-    def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
-        columns = [self.futures, *(other.futures for other in others)]  # type: ignore[attr-defined]
+    def changed(self, change: Callable[..., FeatureRows], others: Sequence["DaskRows"] = ()) -> "DaskRows":
+        columns = [self.futures, *(other.futures for other in others)]
         return DaskRows(self.cluster, self.cluster.map(change, *columns), self.lengths)
 
 

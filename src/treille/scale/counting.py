@@ -22,13 +22,14 @@ from treille.data import Batch
 from treille.data.base import first_item, kind_of, readable_size, resident_bytes
 from treille.features import FeatureMap, MergingMap, PartedRows
 from treille.features.abilities import having
+from treille.features.parted_rows import DiskRows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.additive import part_of
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
-from treille.scale.disk_rows import DiskRows, FileRows, rows_of_leaf, settled, write_rows
+from treille.scale.disk_rows import FileRows, rows_of_leaf, settled, write_rows
 from treille.scale.folder import Folder, opened_folder, read_arrays, write_arrays
 from treille.scale.parts import PER_CHARACTER, Collected, Part, Parts
 from treille.spaces.parts import SHARES, PartsSpace, memory_needed
@@ -78,25 +79,23 @@ class CountedParts(Source):
         """The file with the rows of a part for a leaf."""
         return self.folder.path / f"rows-{part:06}-{place}.bin"
 
-    def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
+    def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows[DiskRows]]:
         """The features and rows of the kernel, composed from its leaves."""
         lengths = np.array(self.lengths, np.int64)
         each = []
         for place, leaf in enumerate(self.leaves):
             files = [self.file(part, place) for part in range(len(lengths))]
-            own = leaf, PartedRows(FileRows(files, lengths, leaf.n_features), leaf.n_features)
-            each.append(own if self.parts.min_count == 1 else self._frequent(place, *own, effective_n_jobs(n_jobs)))
-        features, rows = compose(self.kernel, iter(each), context, n_jobs)
-        assert isinstance(rows, PartedRows)
-        assert isinstance(rows.store, DiskRows)
+            store = FileRows(files, lengths, leaf.n_features)
+            if self.parts.min_count > 1:
+                leaf, store = self._frequent(place, leaf, store, effective_n_jobs(n_jobs))
+            each.append((leaf, PartedRows(store, leaf.n_features)))
+        features, composed = compose(self.kernel, iter(each), context, n_jobs)
+        rows = having(composed, PartedRows)
         return features, PartedRows(settled(rows.store, self.folder.path), rows.n_features, rows.n_problems)
 
-    def _frequent(
-        self, place: int, features: FeatureMap, rows: PartedRows, threads: int
-    ) -> tuple[FeatureMap, PartedRows]:
+    def _frequent(self, place: int, features: FeatureMap, store: FileRows, threads: int) -> tuple[FeatureMap, FileRows]:
         """The features that occur in at least `min_count` examples. The files are written anew: they are read many times."""
-        store, found = rows.store, self.folder.load(f"kept-{place}")
-        assert isinstance(store, FileRows)
+        rows, found = PartedRows(store, features.n_features), self.folder.load(f"kept-{place}")
         if found is None:
             often = rows.frequencies(np.ones((len(rows), 1)), threads)[:, 0] >= self.parts.min_count
             kept = features.ids_for_norms(np.flatnonzero(often))
@@ -110,7 +109,7 @@ class CountedParts(Source):
             if not new.exists():  # otherwise by an earlier run
                 write_rows(new, store.load(part).renumbered(ids, len(kept), threads))
             path.unlink(missing_ok=True)
-        return features.restrict(kept), PartedRows(FileRows(files, store.lengths, len(kept)), len(kept))
+        return features.restrict(kept), FileRows(files, store.lengths, len(kept))
 
 
 def count_parts(

@@ -18,6 +18,7 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster, DaskRows
 from treille.scale.disk_rows import rows_of_leaf
+from treille.scale.folder import Folder
 from treille.scale.parts import Collected, Part
 from treille.spaces.parts import ClusterSpace
 from treille.spaces.source import Source
@@ -63,9 +64,9 @@ class LeafMaps:
 NewIds = tuple[list[np.ndarray], list[int]]
 
 
-@dataclass
-class ClusterSource(Source):
-    """Examples in parts on a cluster, with merged features."""
+@dataclass(frozen=True)
+class ClusterCounts:
+    """The counted features of parts on a cluster, merged here, and the futures of their rows and labels."""
 
     cluster: DaskCluster
     kernel: Kernel
@@ -76,36 +77,12 @@ class ClusterSource(Source):
     rows: list[list[Any]]  # futures of the rows of each leaf, part by part, with the ids of the merged features
     labels: list[Any]  # futures of each part's `Collected`
     min_count: int = 1
-    folder: Any = None  # for the state of the solver
-    problem_futures: list[Any] = field(default_factory=list)  # of each part's Problem
-
-    def __len__(self) -> int:
-        return sum(own.n for own in self.facts)
 
     def class_counts(self) -> dict[Any, int]:
         """The number of examples of each class."""
         return dict(sum((Counter(own.examples) for own in self.facts), Counter[Any]()))
 
-    def pose(self, problem_of: Callable[[Collected], Any]) -> None:
-        """Makes the problem of each part where it is: ``problem_of(labels)``."""
-        self.problem_futures = self.cluster.map(problem_of, self.labels)
-
-    def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
-        return (ClusterSpace,)
-
-    def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> ClusterSpace:
-        """The space. The rows of leaves are released: workers keep only the rows of the kernel."""
-        if self.kernel.needs_labels:  # 4 bytes per example come here
-            each = self.cluster.gather(self.cluster.submit_all(attrgetter("targets"), self.problem_futures))
-            context = replace(context, labels=np.concatenate(each))
-        features, rows = self.fit_features(context, n_jobs)
-        if rows.n_features == 0:
-            raise no_features(self.kernel, 0, self.min_count)
-        self.rows = []
-        futures = rows.store.futures  # type: ignore[attr-defined]
-        return ClusterSpace(features, rows, self.cluster, futures, self.problem_futures, n_jobs, self.folder)
-
-    def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
+    def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows[DaskRows]]:
         """The features and rows of the kernel, composed from its leaves."""
         lengths, each = np.array([own.n for own in self.facts], np.int64), []
         for leaf, futures in zip(self.leaves, self.rows, strict=True):
@@ -118,8 +95,33 @@ class ClusterSource(Source):
                 leaf, rows = leaf.restrict(kept), rows.renumbered(ids, len(kept))
             each.append((leaf, rows))
         features, composed = compose(self.kernel, iter(each), context, n_jobs)
-        assert isinstance(composed, PartedRows)
-        return features, composed
+        return features, having(composed, PartedRows)
+
+
+class ClusterSource(Source):
+    """Examples in parts on a cluster: their counted features, the futures of each part's `Problem`, and a solver's folder."""
+
+    def __init__(self, counts: ClusterCounts, problems: list[Any], folder: Folder | None):
+        self.counts, self.problems, self.folder = counts, problems, folder
+        self.kernel, self.kernel_why, self.first = counts.kernel, counts.kernel_why, counts.first
+
+    def __len__(self) -> int:
+        return sum(own.n for own in self.counts.facts)
+
+    def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
+        return (ClusterSpace,)
+
+    def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> ClusterSpace:
+        """The space. The rows of leaves are released: workers keep only the rows of the kernel."""
+        cluster = self.counts.cluster
+        if self.kernel.needs_labels:  # 4 bytes per example come here
+            each = cluster.gather(cluster.submit_all(attrgetter("targets"), self.problems))
+            context = replace(context, labels=np.concatenate(each))
+        features, rows = self.counts.fit_features(context, n_jobs)
+        if rows.n_features == 0:
+            raise no_features(self.kernel, 0, self.counts.min_count)
+        self.counts.rows.clear()
+        return ClusterSpace(features, rows, cluster, rows.store.futures, self.problems, n_jobs, self.folder)
 
 
 def count_on_cluster(
@@ -130,7 +132,7 @@ def count_on_cluster(
     of_classes: bool | None,
     found: Callable[[Any, int], Any],
     min_count: int = 1,
-) -> ClusterSource:
+) -> ClusterCounts:
     """Counts the features of parts, which are futures of `Part`, on the workers that hold them.
 
     Where no kernel is given, one is chosen for the first part with examples.
@@ -159,7 +161,7 @@ def count_on_cluster(
     leaves: list[FeatureMap] = cluster.result(cluster.submit(attrgetter("maps"), merged))
     each = [cluster.submit_all(itemgetter(place), rows) for place in range(len(leaves))]
     labels = cluster.submit_all(attrgetter("labels"), counted)
-    return ClusterSource(cluster, kernel, why, some.first, facts, leaves, each, labels, min_count)
+    return ClusterCounts(cluster, kernel, why, some.first, facts, leaves, each, labels, min_count)
 
 
 def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[list[Any]]]:

@@ -1,43 +1,19 @@
 """Rows in parts on disk: one flat file for each part and each leaf of the kernel."""
 
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from treille.features import ConcatenatedRows, FeatureRows, MatrixRows, PerProblemRows, RowParts, Rows
+from treille.features import ConcatenatedRows, FeatureRows, MatrixRows, PerProblemRows, Rows
 from treille.features.abilities import having
+from treille.features.parted_rows import DiskRows
 from treille.io.errors import InputError
 from treille.scale.folder import read_arrays, write_arrays
 
 ROWS = ("indptr", "entries", "codebook", "scale", "sq_norms")
-
-
-class DiskRows(RowParts):
-    """Parts that are read one after another."""
-
-    @abstractmethod
-    def load(self, part: int) -> FeatureRows:
-        """The rows of a part. They are read from disk when they are used."""
-
-    @abstractmethod
-    def bytes_of(self, part: int) -> int:
-        """The size of a part."""
-
-    def each(self, compute: Callable[[FeatureRows, int], Any]) -> list[Any]:
-        return [compute(self.load(part), part) for part in range(len(self.lengths))]
-
-    def total(self, compute: Callable[[FeatureRows, int], np.ndarray]) -> np.ndarray:
-        sums = np.asarray(compute(self.load(0), 0))
-        for part in range(1, len(self.lengths)):
-            sums += compute(self.load(part), part)
-        return sums
-
-    def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
-        return ChangedRows((self, *others), change)
 
 
 class FileRows(DiskRows):
@@ -68,19 +44,6 @@ def rows_of_leaf(rows: FeatureRows) -> Rows:
 def write_rows(path: Path, rows: Rows, **spec: Any) -> None:
     """Writes the rows of a part for `FileRows`."""
     write_arrays(path, {name: getattr(rows, name) for name in ROWS}, {"code_bits": rows.code_bits} | spec)
-
-
-class ChangedRows(DiskRows):
-    """Rows that are computed from others whenever they are read."""
-
-    def __init__(self, stores: Sequence[Any], change: Callable[..., FeatureRows]):
-        self.stores, self.change, self.lengths = tuple(stores), change, stores[0].lengths
-
-    def load(self, part: int) -> FeatureRows:
-        return self.change(*(store.load(part) for store in self.stores))
-
-    def bytes_of(self, part: int) -> int:
-        return sum(store.bytes_of(part) for store in self.stores)
 
 
 def settled(store: DiskRows, folder: Path) -> DiskRows:

@@ -107,7 +107,7 @@ class BlockRun:
         self.state = State(np.zeros((K, F)), np.zeros(K), np.zeros((K, n)), np.zeros(K), np.full(K, np.inf))
         self.kept: dict[int, list[FeatureRows]] = {}  # the rows of `state.kept`
         self.primal, self.dual, self.recorder = np.full(K, np.inf), np.full(K, -np.inf), Recorder()
-        self.column_weights = weights_of(space.load(0))
+        self.column_weights = weights_of(space.rows.store.load(0))
         if run.start is not None:
             self.state.alpha[:] = run.start
             self._measure()
@@ -204,11 +204,8 @@ class BlockRun:
     def _dual(self) -> np.ndarray:
         """The dual values at alpha, from the current w."""
         state, problem = self.state, self.problem
-        each = (
-            problem.loss.conjugate(problem.y(k), problem.signs(k) * state.alpha[k], problem.C).sum()
-            for k in range(problem.n_problems)
-        )
-        return np.array(list(each)) - half_squares(state.w, state.b, self.column_weights)
+        each = [problem.dual(problem.signs(k) * alpha, 0.0, k) for k, alpha in enumerate(state.alpha)]
+        return np.array(each) - half_squares(state.w, state.b, self.column_weights)
 
     def _save(self) -> None:
         arrays = {name: getattr(self.state, name) for name in ARRAYS}
@@ -259,7 +256,7 @@ class Blocks(AbstractContextManager["Blocks"]):
         self.parts: list[list[int]] = []
         sizes: list[int] = []
         for part in range(len(space.rows.offsets) - 1):
-            size = space.bytes_of(part)
+            size = space.rows.store.bytes_of(part)
             if not self.parts or sizes[-1] + size > most:
                 self.parts.append([])
                 sizes.append(0)
@@ -291,7 +288,7 @@ class Blocks(AbstractContextManager["Blocks"]):
 
     def load(self, block: int) -> list[FeatureRows]:
         """The rows of a block, read from disk in order, which is faster than reading them when they are used."""
-        each = [self.space.load(part) for part in self.parts[block]]
+        each = [self.space.rows.store.load(part) for part in self.parts[block]]
         for entries in (term.entries for rows in each for term in having(rows, MatrixRows).parts):
             mapped = entries.reshape(-1).view(np.uint8)
             for start in range(0, len(mapped), AT_ONCE):

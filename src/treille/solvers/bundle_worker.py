@@ -64,10 +64,6 @@ class WorkerExamples:
         sums[-1] = float(self.problem.intercept) * columns.sum(axis=0)
         return sums
 
-    def conjugate(self, k: int, beta: np.ndarray) -> float:
-        """The contribution of coefficients to the dual value, besides |w|^2."""
-        return float(self.problem.loss.conjugate(self.problem.y(k), beta, self.problem.C).sum())
-
     def free(self, k: int, f: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Examples whose coefficient is not the optimal one at f: the others are held there, and need not be visited."""
         y, C = self.problem.y(k), self.problem.C
@@ -169,7 +165,7 @@ class WorkerState:
 
     def new_planes(self, k: int, *betas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """v of some planes, one row each, and their offsets."""
-        offsets = [self.examples.conjugate(k, beta) for beta in betas]
+        offsets = [self.examples.problem.dual(beta, 0.0, k) for beta in betas]
         return np.ascontiguousarray(self.examples.sums(k, *betas).T), np.array(offsets)
 
 
@@ -268,7 +264,7 @@ def take_part(turn: Turn, requests: list[Request]) -> Turn:
         sums, offsets = state.new_planes(k, vertex, local)
         own += [vertex, local]
         outputs[k], planes[k] = (best, f), own
-        answer = Answer(losses, sums, offsets, state.examples.conjugate(k, mixed), np.zeros(2))
+        answer = Answer(losses, sums, offsets, problem.dual(mixed, 0.0, k), np.zeros(2))
         answers.append(answer.rounded(np.float64 if request.exact else np.float32))
     return replace(state, outputs=outputs, planes=planes), answers
 

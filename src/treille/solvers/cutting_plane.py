@@ -65,6 +65,8 @@ class Bundle:
 class CuttingPlane(BaseSolver):
     """Planes below the losses, one more each round, with one product K @ beta per plane. Works on product and rows.
 
+    For the hinge losses: in regression with a large C, a thousand planes may be too few where SMO takes 90 epochs.
+
     Parameters
     ----------
     max_seconds : float or None
@@ -84,7 +86,6 @@ class CuttingPlane(BaseSolver):
     """
 
     spaces = (ProductSpace, RowsSpace)
-    # In regression with a large C, a thousand planes may be too few, where SMO takes 90 epochs.
     losses = (Hinge, SquaredHinge)
 
     def _solve(self, problem: Problem, space: ProductSpace | RowsSpace, run: Run) -> Solution:

@@ -10,12 +10,13 @@ from treille import _core
 from treille.data.base import readable_size
 from treille.features import FeatureRows, MatrixRows
 from treille.features.abilities import having
-from treille.features.compaction import check_representation
+from treille.features.compaction import Representation, check_representation
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, effective_n_jobs, parse_size
+from treille.solvers.folds import Fold, FoldOutputs
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution, reports_of
-from treille.solvers.solver import BaseSolver, ClusterSolver, Run
+from treille.solvers.solver import BaseSolver, ClusterSolver, Run, after
 from treille.spaces import RowsSpace
 from treille.spaces.parts import ClusterSpace
 
@@ -64,8 +65,13 @@ class DualCD(BaseSolver):
         check_representation(self.representation)
 
     def _solve(self, problem: Problem, space: RowsSpace, run: Run) -> Solution:
-        n_problems, n = problem.n_problems, len(problem)
-        form = space.represented(self.representation, n_problems)
+        form = space.represented(self.representation, problem.n_problems)
+        solution = self.solve_represented(form, problem, run)
+        return replace(solution, report=replace(solution.report, representation=str(form)))
+
+    def solve_represented(self, form: Representation, problem: Problem, run: Run) -> Solution:
+        """The solution on rows in the layout of the core."""
+        n_problems = problem.n_problems
         answers = _core.dual_cd(
             rows=form.core,
             targets=problem.core(),
@@ -75,12 +81,42 @@ class DualCD(BaseSolver):
             weights=form.weights,
             poll=run.poll,
         )
-        report = replace(Report.combined(reports_of(answers, run.seed)), representation=str(form))
-        alpha = answers.alpha.reshape(n_problems, n)
+        report = Report.combined(reports_of(answers, run.seed))
+        alpha = answers.alpha.reshape(n_problems, len(problem))
         if not form.weights:
             signs = np.stack([problem.signs(k) for k in range(n_problems)])
             return Solution(answers.bias, alpha, report, coefficients=(alpha * signs).T)
         return Solution(answers.bias, alpha, report, weights=form.read(answers.weights.reshape(-1, n_problems)))
+
+    def solve_folds(self, space: RowsSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
+        """All folds and functions in one call of the core, in threads."""
+        first, (space, *others) = folds[0].problem, space.by_problem()
+        if others:
+            each = []
+            for k, one in enumerate([space, *others]):
+                own = [replace(fold, problem=fold.problem.only(k)) for fold in folds]
+                seeded = replace(run, seed=run.seed + k, poll=after(k * len(folds), run.poll))
+                each.append(self.solve_folds(one, own, Cs, seeded))
+            outputs = [np.concatenate(parts, axis=2) for parts in zip(*(one.outputs for one in each), strict=True)]
+            gaps = np.max([one.gaps for one in each], axis=0)
+            return FoldOutputs(outputs, gaps, np.sum([one.seconds for one in each], axis=0))
+        cuts = np.cumsum([0, *(len(fold.held_out) for fold in folds)])
+        answers = _core.dual_cd_folds(
+            rows=space.represented("auto", first.n_problems * len(folds)).core,
+            targets=[fold.problem.core() for fold in folds],
+            begin=cuts.astype(np.int64),
+            held_out=np.concatenate([fold.held_out for fold in folds]).astype(np.int64),
+            Cs=Cs,
+            options=self.options(first, run),
+            threads=effective_n_jobs(run.n_jobs),
+            poll=run.poll,
+        )
+        shape = len(Cs), len(folds), first.n_problems
+        return FoldOutputs(
+            np.split(answers[0].reshape(len(Cs), -1, first.n_problems), cuts[1:-1], axis=1),
+            answers[1].reshape(shape).max(axis=2),
+            answers[2].reshape(shape).sum(axis=2),
+        )
 
     def options(self, problem: Problem, run: Run) -> Any:
         """The options of a run for the core."""
@@ -101,12 +137,7 @@ def rows_of(segments: Sequence[FeatureRows], k: int) -> list[FeatureRows]:
 
 def core_rows(segments: Sequence[FeatureRows]) -> Any:
     """The segments for the core: the terms of each, with the weights of their columns beside them."""
-    return _core.PartRows([[_coded(term) for term in having(rows, MatrixRows).parts] for rows in segments])
-
-
-def _coded(term: Any) -> Any:
-    coded = term.coded()
-    return coded if term.column_weights is None else coded.weighted(term.column_weights)
+    return _core.PartRows([[term.weighted_core() for term in having(rows, MatrixRows).parts] for rows in segments])
 
 
 def weights_of(rows: FeatureRows) -> np.ndarray | None:
@@ -135,18 +166,9 @@ def solve_segments(segments: list[FeatureRows], problem: Problem, run: Run) -> S
 
 
 def _solve(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
-    answers = _core.dual_cd(
-        rows=core_rows(segments),
-        targets=problem.core(),
-        start=np.empty(0) if run.start is None or not run.start.any() else np.ravel(run.start),
-        options=DualCD().options(problem, run),
-        threads=effective_n_jobs(run.n_jobs),
-        weights=True,
-        poll=run.poll,
-    )
-    alpha = answers.alpha.reshape(problem.n_problems, len(problem))
-    weights = answers.weights.reshape(-1, problem.n_problems)
-    return Solution(answers.bias, alpha, Report.combined(reports_of(answers, run.seed)), weights=weights)
+    start = None if run.start is None or not run.start.any() else run.start
+    form = Representation("segments", "as given", f"{len(segments):,} segments", core_rows(segments))
+    return DualCD().solve_represented(form, problem, replace(run, start=start))
 
 
 def half_squares(u: np.ndarray, b: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:

@@ -110,17 +110,19 @@ def _solve_on_products(problem: Problem, space: ProductSpace | GramSpace, run: R
                 for newton in each:
                     newton.time_left = False
     coefficients = np.stack([newton.beta for newton in each], axis=1)
-    reports = [own.report() for own in each]
     return Solution(
         float(problem.intercept) * coefficients.sum(axis=0),
         np.stack([newton.alpha for newton in each]),
-        Report.combined(reports),
+        Report.combined([newton.report() for newton in each]),
         coefficients=coefficients,
     )
 
 
 class Newton:
     """Newton's method for one problem with w = sum_i beta_i x_i, where K @ beta is all that is known of the x_i.
+
+    core/solve/finite_newton.hpp has the method for rows: it keeps w, and passes over the active examples alone. Kernels without
+    rows multiply whole vectors: here vectors have coefficients of examples, and `steps` yields each one to be multiplied.
 
     With f = K beta, a_i = -s_i loss_i'(f_i) and s_i = y_i for classes, otherwise 1, all vectors of the method have coefficients:
 

@@ -17,6 +17,8 @@ class Loss:
     """The loss of an example with target y at a decision value f, before it is multiplied by C."""
 
     of_classes: ClassVar[bool] = False  # y = +1 or -1, and the coefficient of an example is y times its dual variable
+    intercepts: ClassVar[tuple[bool | str, ...]] = INTERCEPTS  # of the problems with this loss
+    measure: ClassVar[str] = "gap"  # what solvers report as progress
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """The loss of each example."""
@@ -26,13 +28,22 @@ class Loss:
         """The term of each example in the dual, -(C loss(y, .))*(-beta): the dual value is their sum minus 1/2 beta'K beta."""
         raise NotImplementedError
 
+    def primal(self, problem: "Problem", k: int, sq_norm: float, f: np.ndarray, b: float) -> float:
+        """The objective of problem k, see `Problem.primal`."""
+        total = 0.5 * sq_norm + float(problem.C @ self.value(problem.y(k), f))
+        return total + 0.5 * b**2 if problem.intercept is True else total
 
-class DualLoss(Loss):
-    """A loss that the core knows, see core/solve/losses.hpp, so that most solvers support it."""
+    def dual(self, problem: "Problem", k: int, sq_norm: float, beta: np.ndarray) -> float:
+        """The dual value of problem k, see `Problem.dual`."""
+        return float(self.conjugate(problem.y(k), beta, problem.C).sum()) - 0.5 * sq_norm
 
     def core(self) -> Any:
-        """The loss for the core."""
+        """The loss for the core, see core/solve/losses.hpp."""
         raise NotImplementedError
+
+
+class DualLoss(Loss):
+    """A loss of problems whose dual the core solves, so that most solvers support it."""
 
     def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         """Minus the slope of C loss(y, .) at f, for each example: there C loss(y, g) >= conjugate - beta g is an equality."""
@@ -192,11 +203,15 @@ class SquaredError(Loss):
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         return y * beta - quarter_squares(beta, C)
 
+    def core(self) -> Any:
+        return SquaredEpsilonInsensitive(0.0).core()
+
 
 @dataclass(frozen=True)
 class OneClass(Loss):
     """max(0, -f) for examples without target. The objective gains nu sum(C) b, which keeps the intercept b = -rho from 0."""
 
+    intercepts = ("free",)
     nu: float = 0.5
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
@@ -205,15 +220,27 @@ class OneClass(Loss):
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         return np.zeros_like(beta)
 
+    def primal(self, problem: "Problem", k: int, sq_norm: float, f: np.ndarray, b: float) -> float:
+        return super().primal(problem, k, sq_norm, f, b) + self.nu * float(problem.C.sum()) * b
+
 
 @dataclass(frozen=True)
 class Separation(Loss):
     """Separate the classes by a large margin: not a sum of losses, see `Problem`. All examples with C > 0 count alike."""
 
     of_classes = True
+    measure = "share of mistakes"
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.where((f > 0) == (y > 0), 0.0, 1.0)
+
+    def primal(self, problem: "Problem", k: int, sq_norm: float, f: np.ndarray, b: float) -> float:
+        norm = np.sqrt(sq_norm + b**2)
+        return -float((problem.y(k) * f)[problem.C > 0].min(initial=np.inf) / norm) if norm > 0 else 0.0
+
+    def dual(self, problem: "Problem", k: int, sq_norm: float, beta: np.ndarray) -> float:
+        total = float(np.abs(beta).sum())
+        return -float(np.sqrt(sq_norm)) / total if total > 0 else -np.inf
 
 
 ALL_LOSSES: tuple[type[Loss], ...] = (
@@ -276,8 +303,9 @@ class Problem:
             raise InputError(
                 f"{self.loss!r} with classes={self.classes!r}: classes are for losses of classes, which need them"
             )
-        if isinstance(self.loss, OneClass) and self.intercept != "free":
-            raise InputError(f"intercept is {self.intercept!r}, expected 'free' with the loss {self.loss!r}")
+        if self.intercept not in self.loss.intercepts:
+            expected = " or ".join(map(repr, self.loss.intercepts))
+            raise InputError(f"intercept is {self.intercept!r}, expected {expected} with the loss {self.loss!r}")
         check_shape("C", self.C, (len(self),))
         if not ((self.C >= 0) & (np.inf > self.C)).all():
             raise InputError("C holds a value that is not a number of at least 0")
@@ -314,7 +342,6 @@ class Problem:
 
     def core(self) -> Any:
         """The problems for the core: the loss and the targets; classes are empty for regression, and y for classes."""
-        assert isinstance(self.loss, DualLoss)
         if self.classes is not None:
             return _core.Targets(self.loss.core(), self.targets, self.classes, np.empty(0), self.C)
         y = np.ascontiguousarray(self.targets.reshape(len(self), -1).T).ravel()
@@ -327,13 +354,7 @@ class Problem:
         >>> problem.primal(2.0, np.array([-1.0, 0.5]), 1.0)
         2.0
         """
-        if isinstance(self.loss, Separation):
-            norm = np.sqrt(sq_norm + intercept**2)
-            return -float((self.y(k) * f)[self.C > 0].min(initial=np.inf) / norm) if norm > 0 else 0.0
-        total = 0.5 * sq_norm + float(self.C @ self.loss.value(self.y(k), f))
-        if isinstance(self.loss, OneClass):
-            total += self.loss.nu * float(self.C.sum()) * intercept
-        return total + 0.5 * intercept**2 if self.intercept is True else total
+        return self.loss.primal(self, k, sq_norm, f, intercept)
 
     def dual(self, beta: np.ndarray, sq_norm: float, k: int = 0) -> float:
         """The dual value of problem k at coefficients beta of the examples, with sq_norm = beta'K beta (K + 1 with an intercept).
@@ -342,10 +363,7 @@ class Problem:
         >>> problem.dual(np.array([-0.5, 0.5]), 0.5)
         0.75
         """
-        if isinstance(self.loss, Separation):
-            total = float(np.abs(beta).sum())
-            return -float(np.sqrt(sq_norm)) / total if total > 0 else -np.inf
-        return float(self.loss.conjugate(self.y(k), beta, self.C).sum()) - 0.5 * sq_norm
+        return self.loss.dual(self, k, sq_norm, beta)
 
 
 def times(bound: float, C: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Sequential minimal optimisation: the Python side of core/solve/smo.hpp."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from treille import _core
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, effective_n_jobs
+from treille.solvers.folds import Fold, FoldOutputs, Solved, held_out_outputs, solve_path
 from treille.solvers.problem import OneClass, Problem, QuadraticLoss, times
 from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
@@ -60,9 +61,23 @@ class SMO(BaseSolver):
             raise InputError(f"cache_mb is {self.cache_mb!r}, expected a positive number of megabytes")
 
     def _solve(self, problem: Problem, space: GramSpace, run: Run) -> Solution:
-        return self.solve_folds([problem], space, run)[0]
+        return self._solve_all([problem], space, run)[0]
 
-    def solve_folds(self, problems: Sequence[Problem], space: GramSpace, run: Run) -> list[Solution]:
+    def solve_folds(self, space: GramSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
+        """For each C all folds in one call of the core, in threads, on one matrix."""
+
+        def solve(c: int, start: Any) -> Solved:
+            problems = [replace(fold.problem, C=Cs[c] * fold.problem.C) for fold in folds]
+            # A multiple of all variables keeps the constraint of a free intercept.
+            scaled = None if start is None else start[0] * (Cs[c] / start[1])
+            solutions = self._solve_all(problems, space, replace(run, start=scaled))
+            outputs = [held_out_outputs(space, *each) for each in zip(solutions, folds, strict=True)]
+            gaps = [solution.report.relative_gap for solution in solutions]
+            return outputs, gaps, (np.concatenate([solution.alpha for solution in solutions]), Cs[c])
+
+        return solve_path(Cs, solve)
+
+    def _solve_all(self, problems: Sequence[Problem], space: GramSpace, run: Run) -> list[Solution]:
         """The solutions of problems that differ in targets and C only, in threads; `start` has the rows of one after another."""
         first, n = problems[0], len(problems[0])
         each_has = first.n_problems

@@ -2,17 +2,19 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from treille.io.errors import InputError
 from treille.scikit_learn import BaseEstimator
+from treille.solvers.folds import Fold, FoldOutputs, Solved, held_out_outputs, solve_path
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
-from treille.spaces import ClusterSpace, Space
+from treille.spaces import ClusterSpace, GramSpace, Space
 
 
 @runtime_checkable
@@ -149,6 +151,10 @@ class BaseSolver(BaseEstimator):
     @abstractmethod
     def _solve(self, problem: Problem, space: Any, run: Run) -> Solution: ...
 
+    def solve_folds(self, space: Any, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
+        """Solves every fold for every C; `Cs` are ascending, and each solution is the start of the next."""
+        return solve_one_by_one(self, space, folds, Cs, run)
+
 
 class ClusterSolver(BaseSolver):
     """A solver on a cluster, which has the targets with the rows of each part: the problem given to `solve` has no examples."""
@@ -157,3 +163,58 @@ class ClusterSolver(BaseSolver):
 
     def _check_length(self, problem: Problem, space: ClusterSpace) -> None:
         pass
+
+
+def solve_one_by_one(solver: Solver, space: Any, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
+    """The folds one after another, by the method `solve` of any solver, in any space."""
+    options: dict[str, Any] = {"tol": run.tol, "max_epochs": run.max_epochs, "seed": run.seed, "n_jobs": run.n_jobs}
+    each = []
+    for f, fold in enumerate(folds):
+        poll = after(f * fold.problem.n_problems, run.poll)
+
+        def solve(c: int, start: Any, fold: Fold = fold, poll: Any = poll) -> Solved:
+            problem, follow = replace(fold.problem, C=Cs[c] * fold.problem.C), lambda *state: poll(*state) and None
+            solution = solver.solve(problem, space, start=start, progress=follow, **options)
+            return [held_out_outputs(space, solution, fold)], [solution.report.relative_gap], solution.alpha
+
+        each.append(solve_path(Cs, solve))
+    return FoldOutputs.joined(each)
+
+
+def solve_folds(
+    solver: Solver,
+    space: Any,
+    folds: Sequence[Fold],
+    Cs: Sequence[float],
+    *,
+    tol: float,
+    max_epochs: int,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> FoldOutputs:
+    """Solves every fold for every C, from small to large, each from the solution before it.
+
+    ``progress(problems done, epochs, relative gap)`` counts the problems of all folds as one each, whatever the number of C.
+
+    >>> from treille.kernels import NGram
+    >>> from treille.solvers import DualCD
+    >>> from treille.solvers.problem import Hinge
+    >>> from treille.spaces import RowsSpace
+    >>> space = RowsSpace.build(NGram(1), NGram(1).batch(["a", "aa", "b", "bb"]))
+    >>> weights = np.array([1.0, 0.0, 1.0, 0.0])
+    >>> fold = Fold(Problem(Hinge(), np.array([0, 0, 1, 1]), weights, classes=np.array([1])), np.array([1, 3]))
+    >>> solve_folds(DualCD(), space, [fold], [0.1, 10.0], tol=1e-6, max_epochs=100).outputs[0].round(2).tolist()
+    [[[-0.2], [0.2]], [[-2.0], [2.0]]]
+    """
+    solve: Callable[..., FoldOutputs] = partial(solve_one_by_one, solver)
+    limit = None
+    if isinstance(solver, BaseSolver):
+        solve, limit = solver.solve_folds, solver.max_seconds
+    poll = poll_until(time.perf_counter(), limit and limit * len(Cs) * len(folds), progress)
+    run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, poll)
+    if isinstance(space, GramSpace):
+        space = space.stored()
+    order = np.argsort(Cs, kind="stable")
+    found, back = solve(space, folds, np.asarray(Cs, np.float64)[order], run), np.argsort(order)
+    return FoldOutputs([each[back] for each in found.outputs], found.gaps[back], found.seconds[back])

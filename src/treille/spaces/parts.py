@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from treille.data.base import readable_size, resident_bytes
 from treille.data.format import count
-from treille.features import FeatureMap, FeatureRows, PartedRows
+from treille.features import FeatureMap, PartedRows
+from treille.features.parted_rows import DiskRows
 from treille.io.errors import InputError
 from treille.spaces.space import FeatureSpace
 
@@ -25,10 +26,8 @@ class Cluster:
     >>> class Here(Cluster):
     ...     def submit(self, function, *arguments):
     ...         return function(*arguments)
-    ...
     ...     def keep(self, value):
     ...         return value
-    ...
     ...     def total(self, futures):
     ...         return sum(futures)
     >>> Here().total([Here().submit(len, "abba"), Here().keep(2)])
@@ -71,7 +70,7 @@ class ClusterSpace(FeatureSpace):
     needs: ClassVar[str] = "data in parts on a cluster"
 
     features: FeatureMap
-    rows: PartedRows
+    rows: PartedRows[Any]
     cluster: Cluster
     futures: list[Any]  # of the rows of each part
     problems: list[Any]
@@ -102,7 +101,7 @@ class PartsSpace(FeatureSpace):
     needs: ClassVar[str] = "data in parts"
 
     features: FeatureMap
-    rows: PartedRows
+    rows: PartedRows[DiskRows]
     memory: int
     folder: Any
     n_jobs: int | None = None
@@ -119,7 +118,7 @@ class PartsSpace(FeatureSpace):
         """The memory for rows, besides features, weights and dual variables. It depends on sizes alone, so that blocks always are
         the same. Raises an `InputError` if four times the largest part does not fit beside what the process holds."""
         n, F = len(self), self.n_features
-        rows = SHARES * max(map(self.bytes_of, range(len(self.rows.offsets) - 1)))
+        rows = SHARES * max(map(self.rows.store.bytes_of, range(len(self.rows.offsets) - 1)))
         needed = rows + memory_needed(n, F, F, n_problems, resident_bytes())
         if needed > self.memory:
             raise InputError(
@@ -128,17 +127,9 @@ class PartsSpace(FeatureSpace):
             )
         return self.memory - memory_needed(n, F, F, n_problems)
 
-    def load(self, part: int) -> FeatureRows:
-        """The rows of a part, read from disk when they are used."""
-        return self.rows.store.load(part)  # type: ignore[attr-defined]
-
-    def bytes_of(self, part: int) -> int:
-        """The memory that the rows of a part take."""
-        return self.rows.store.bytes_of(part)  # type: ignore[attr-defined]
-
     def sizes(self) -> str:
         n_parts = len(self.rows.offsets) - 1
-        size = readable_size(sum(map(self.bytes_of, range(n_parts))))
+        size = readable_size(sum(map(self.rows.store.bytes_of, range(n_parts))))
         kept = f" in at least {self.min_count:,} examples each" if self.min_count > 1 else ""
         parts = count(n_parts, "part")
         return f"{count(len(self), 'example')}, {self.n_features:,} features{kept}, {parts}, {size} of rows on disk"

@@ -19,7 +19,7 @@ from treille.cli.console import Printer
 from treille.cli.models import check_writable
 from treille.cli.tag import sentences
 from treille.data.format import visible_label
-from treille.explain.page import Source
+from treille.explain.page import Origin
 from treille.explain.report import write_report
 from treille.explain.tagging import texts_of
 from treille.tagging import Sentences, chunk_scores
@@ -49,7 +49,7 @@ def run(
         scores = compare(tagger, X, y)
     _print(printer, scores)
     if report is not None:
-        source = Source(sentences.source(files), model=str(model), warnings=printer.warnings)
+        source = Origin(sentences.source(files), model=str(model), warnings=printer.warnings)
         write_report(tagger, X, y, report, source=source)
         printer.note(f"report written to {report}: open it in a browser")
     printer.result({"model": str(model), "file": sentences.source(files)} | scores)

@@ -34,7 +34,7 @@ from treille.cli.tag.evaluate import compare, describe
 from treille.cli.tag.sentences import Tagged
 from treille.cli.training import NOT_CONVERGED, check_scoring, checked, fit, saved, warn_gap
 from treille.data.format import class_counts, listed
-from treille.explain.page import Source
+from treille.explain.page import Origin
 from treille.explain.report import describe_report, write_report
 from treille.explain.tagging import texts_of
 from treille.explain.tasks import Tagging
@@ -100,7 +100,7 @@ def run(
     _warn_of_tags(printer, tagger, data[1])
     if report:
         name, file = sentences.source(test or files), str(model or "model.treille")
-        source = Source(name, how if holdout else "", model=file, warnings=printer.warnings)
+        source = Origin(name, how if holdout else "", model=file, warnings=printer.warnings)
         own, (some, tags), trained = shown or (tagger, (None, None), data)
         write_report(own, some, tags, report, trained, source)
         printer.note(f"report written to {report}: open it in a browser")
