@@ -1,6 +1,7 @@
 """Sums, products, multiples and powers of kernels, and the constant kernel: the operators ``+``, ``*`` and ``**``."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -231,15 +232,11 @@ class Scaled(WrappedKernel):
         return self.kernel.expansion(support, self.scale * coefficients, n_jobs)
 
 
+@dataclass(eq=False, repr=False)
 class ScaledMap(RescaledMap):
     """The features of another map, every value times a number."""
 
-    def __init__(self, inner: FeatureMap, factor: float):
-        super().__init__(inner)
-        self.factor = factor
-
-    def around(self, inner: FeatureMap) -> FeatureMap:
-        return ScaledMap(inner, self.factor)
+    factor: float
 
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         return rows.scaled(self.factor)

@@ -1,6 +1,7 @@
 """Kernels whose features have weights: by document frequency, by the labels, or given by name."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from numbers import Real
 from typing import Any
@@ -192,16 +193,12 @@ def _is_weight(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf
 
 
+@dataclass(eq=False, repr=False)
 class WeightedMap(WrappedMap):
     """The features of another map times weights: one row of weights per problem, or one row for all."""
 
-    def __init__(self, inner: FeatureMap, weights: np.ndarray, unseen: float):
-        super().__init__(inner)
-        self.weights = weights
-        self.unseen = unseen
-
-    def around(self, inner: FeatureMap) -> FeatureMap:
-        return WeightedMap(inner, self.weights, self.unseen)
+    weights: np.ndarray
+    unseen: float
 
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         weighable = having(rows, WeighableRows)

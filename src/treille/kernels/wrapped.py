@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -107,15 +108,15 @@ class WrappedKernel(Expression, CompositeKernel):
         return super().multiplies(batch) and self.kernel.multiplies(batch)
 
 
+@dataclass(eq=False, repr=False)
 class WrappedMap(LocatingMap):
     """The features of another map with changed values."""
 
-    def __init__(self, inner: FeatureMap):
-        self.inner = inner
+    inner: FeatureMap
 
-    @abstractmethod
     def around(self, inner: FeatureMap) -> FeatureMap:
         """The same change applied to another map."""
+        return replace(self, inner=inner)
 
     @abstractmethod
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
@@ -172,7 +173,7 @@ class RescaledMap(WrappedMap, MergingMap, StringMap):
         return self.inner.families()
 
     def merge(self, other: FeatureMap) -> Merged:
-        other = alike(type(self), self, other, *(name for name in vars(self) if name != "inner"))
+        other = alike(type(self), self, other, *(field.name for field in fields(self) if field.name != "inner"))
         merged, mine, theirs = having(self.inner, MergingMap).merge(other.inner)
         return self.around(merged), mine, theirs
 
