@@ -1,6 +1,7 @@
 """Subpaths: labels from an ancestor down to a descendant."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -172,9 +173,16 @@ class SubpathMap(TreeMap, ExplainingMap):
         return (self if ids is None else self.restrict(ids)).features.parts()
 
     def transform(self, batch: Trees, n_jobs: int | None = None) -> Rows:
+        return replace(self._matched(batch, n_jobs), sq_norms=self.kernel.diagonal(batch, n_jobs))
+
+    def _matched(self, batch: Trees, n_jobs: int | None) -> Rows:
+        """The rows without norms, which take a second pass over the trees."""
         n, threads = self.n_features, effective_n_jobs(n_jobs)
         matrix = _matrix(self.features.transform(batch.arrays_over(self.alphabet), threads), n)
-        return Rows.from_csr(matrix, self.kernel.diagonal(batch, n_jobs), threads=threads)
+        return Rows.from_csr(matrix, np.zeros(len(batch)), threads=threads)
+
+    def row_products(self, weights: np.ndarray) -> Callable[[Any, int | None], np.ndarray]:
+        return lambda batch, n_jobs: self._matched(batch, n_jobs).matvec(weights, effective_n_jobs(n_jobs))
 
     def contributions(self, batch: Trees, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         values = self.features.contributions(
