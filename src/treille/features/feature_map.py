@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -247,6 +247,7 @@ class StringMap(FeatureMap):
         return True
 
 
+@dataclass(eq=False, repr=False)
 class CoreMap(FeatureMap):
     """Features that an object of the core holds. ``kernel.map_of(parts, *names)`` makes the map from arrays and names."""
 
@@ -254,9 +255,9 @@ class CoreMap(FeatureMap):
     features: Any  # of the core
 
     @property
-    @abstractmethod
     def names(self) -> tuple[Any, ...]:
-        """The attributes of the map besides the kernel and the arrays, such as alphabets."""
+        """The fields that follow, such as alphabets."""
+        return tuple(getattr(self, field.name) for field in fields(self)[2:])
 
     @property
     def n_features(self) -> int:

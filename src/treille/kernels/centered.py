@@ -63,7 +63,8 @@ class Centered(WrappedKernel):
         features = self.kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
         mean = stored.array(arrays, "mean", np.float64)
         kept = stored.array(arrays, "kept", np.int64) if "kept" in arrays else None
-        if mean.shape != (features.n_features,) or (kept is not None and not _rise_below(kept, len(mean))):
+        inside = kept is None or ((np.diff(kept, prepend=-1) > 0).all() and kept.max(initial=-1) < len(mean))
+        if mean.shape != (features.n_features,) or not inside:
             raise InputError("the means in the file do not fit its features")
         return CenteredMap(features, mean, kept)
 
@@ -144,7 +145,3 @@ class CenteredMap(ExplainingMap):
         if self.kept is not None and len(self.kept) < len(self.mean):
             own["kept"] = self.kept
         return {"features": spec}, own
-
-
-def _rise_below(ids: np.ndarray, n: int) -> bool:
-    return bool((np.diff(ids) > 0).all() and (len(ids) == 0 or (ids[0] >= 0 and ids[-1] < n)))

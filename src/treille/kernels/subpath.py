@@ -113,7 +113,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             )
         threads = effective_n_jobs(n_jobs)
         matrix = _matrix(features.transform(batch.arrays, threads), len(features))
-        return SubpathMap(features, batch.alphabet, self), Rows.from_csr(matrix, threads=threads)
+        return SubpathMap(self, features, batch.alphabet), Rows.from_csr(matrix, threads=threads)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
@@ -129,7 +129,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     def map_of(self, parts: Any, alphabet: list[str]) -> FeatureMap:
         """The map of the edges that these arrays hold, see `PARTS`."""
         weights, counts = self.path_weights_to(int(parts[3].max(initial=0))), check_counts(self.counts)
-        return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, self)
+        return SubpathMap(self, _core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet)
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         check_raw(self.counts)
@@ -197,7 +197,7 @@ class SubpathMap(TreeMap, ExplainingMap):
         return f"({'/'.join(labels[:more])}/)" * (more > 0) + "/".join(labels[more:])
 
     def restrict(self, ids: np.ndarray) -> "SubpathMap":
-        return SubpathMap(self.features.restrict(np.asarray(ids, np.int64)), self.alphabet, self.kernel)
+        return replace(self, features=self.features.restrict(np.asarray(ids, np.int64)))
 
     def refusal(self, ability: Any) -> InputError:
         if ability is not MergingMap:
