@@ -290,10 +290,7 @@ def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, mode
 
 def _multiplies_features(kernel: Kernel) -> bool:
     """Whether an example has very many features, products of others: then the examples with mistakes take less memory."""
-    if isinstance(kernel, (ProductKernel, Conjunctions)):
-        return True
-    values = (each for v in vars(kernel).values() for each in (v.values() if isinstance(v, dict) else (v,)))
-    return any(_multiplies_features(value) for value in values if isinstance(value, Kernel))
+    return isinstance(kernel, (ProductKernel, Conjunctions)) or any(map(_multiplies_features, kernel.operands()))
 
 
 def _merges(features: FeatureMap) -> bool:
@@ -313,10 +310,10 @@ def as_streamed(kernel: Kernel) -> Kernel:
     """
     if isinstance(kernel, (Weighted, Centered)):
         return as_streamed(kernel.kernel)
-    changed = copy(kernel)
-    for name, value in kernel.get_params(deep=False).items():
-        if isinstance(value, Kernel):
-            setattr(changed, name, as_streamed(value))
-        elif isinstance(value, dict):
-            setattr(changed, name, {k: as_streamed(v) if isinstance(v, Kernel) else v for k, v in value.items()})
-    return changed
+
+    def streamed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: streamed(each) for name, each in value.items()}
+        return as_streamed(value) if isinstance(value, Kernel) else value
+
+    return type(kernel)(**{name: streamed(value) for name, value in kernel.get_params(deep=False).items()})

@@ -109,11 +109,12 @@ class SummedExpansion(Expansion):
         return None if any(term is None for term in found) else reduce(add, found)
 
 
-def unit_of(kernel: Any) -> str:
-    """The unit of a kernel, such as "word" or "char", to distinguish the features of terms; "" if it has none."""
-    while hasattr(kernel, "kernel"):
-        kernel = kernel.kernel
-    unit = getattr(kernel, "unit", "")
+def unit_of(kernel: Kernel) -> str:
+    """The unit of a kernel, such as "word" or "char", to distinguish the features of terms; "" if it has none, or several terms."""
+    units, inside = kernel.reads.units, kernel.operands()
+    while len(inside) == 1:
+        inside = inside[0].operands()
+    unit = units[0] if units and not inside else ""
     return unit.partition("+")[0] if isinstance(unit, str) else "token"
 
 

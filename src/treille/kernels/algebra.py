@@ -25,24 +25,13 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive, own_part, unit_of
-from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable, plain
+from treille.kernels.base import NAME, POWER, PRODUCT, SUM, Fitted, Kernel, LinearOperator, changeable, plain
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
 from treille.kernels.reading import Reads
-from treille.kernels.wrapped import (
-    NAME,
-    POWER,
-    PRODUCT,
-    SUM,
-    Expression,
-    Formatter,
-    RescaledMap,
-    WrappedKernel,
-    check_is_kernel,
-    within,
-)
+from treille.kernels.wrapped import Expression, Formatter, RescaledMap, WrappedKernel, check_is_kernel, within
 
 
 class Pair(Expression, Kernel):

@@ -25,10 +25,10 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
-from treille.kernels.base import Fitted, Kernel
+from treille.kernels.base import NAME, Fitted, Kernel
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import NAME, Formatter, WrappedKernel, WrappedMap, within
+from treille.kernels.wrapped import Formatter, WrappedKernel, WrappedMap, within
 
 SCHEMES = ("idf", "nb", "learned")
 SHOWN = 3  # weights of a mapping in an expression

@@ -22,19 +22,15 @@ from treille.features.abilities import having
 from treille.features.merging import Merged, alike
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.base import Fitted, Kernel
+from treille.kernels.base import NAME, Fitted, Kernel
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 from treille.kernels.reading import Reads
-
-SUM, PRODUCT, POWER, NAME = range(1, 5)  # precedence of operators, as in Python
 
 Formatter = Callable[[Kernel], str]
 
 
 class Expression(ABC):
-    """Is shown as an expression such as ``0.5 * NGram(n=3)``; `binds` is the precedence of its operator."""
-
-    binds = NAME
+    """Is shown as an expression such as ``0.5 * NGram(n=3)``."""
 
     @abstractmethod
     def write(self, format: Formatter) -> str:
@@ -47,7 +43,7 @@ class Expression(ABC):
 def within(kernel: Kernel, level: int, format: Formatter) -> str:
     """An operand, in parentheses if its precedence is lower than `level`."""
     text = format(kernel)
-    return f"({text})" if getattr(kernel, "binds", NAME) < level else text
+    return f"({text})" if kernel.binds < level else text
 
 
 class WrappedKernel(Expression, CompositeKernel):
