@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ from treille.features.contributions import Contributions, Occurrences
 from treille.features.rows import FeatureRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+
+Leaf = tuple[str, Any, np.ndarray, Any]  # prefix of its names, map, column of each feature or -1, batch that it reads
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,10 @@ class FeatureMap(ABC):
     def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
         """Returns the map with ``change(map)`` in place of each inner map that finds features in examples."""
         return change(self)
+
+    def leaves(self, columns: np.ndarray, batch: Any, prefix: str = "") -> Iterator[Leaf]:
+        """Each inner map that finds features in examples; `columns` and `batch`, or None, are those of this map."""
+        yield prefix, self, columns, batch
 
     def refusal(self, ability: Any) -> InputError:
         """The error for an ability that these features do not have."""

@@ -22,7 +22,7 @@ from treille.features import (
     concatenate_rows,
 )
 from treille.features.abilities import having
-from treille.features.feature_map import check_id
+from treille.features.feature_map import Leaf, check_id
 from treille.features.merging import alike, different
 from treille.io import stored
 from treille.io.errors import InputError
@@ -197,6 +197,11 @@ class AdditiveMap(LocatingMap, MergingMap):
 
     def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
         return self.kernel.map_of([each.with_leaves(change) for each in self.maps])
+
+    def leaves(self, columns: np.ndarray, batch: Any, prefix: str = "") -> Iterator[Leaf]:
+        batches = [None] * len(self.maps) if batch is None else self.kernel.batches(batch)
+        for each, read, own, (a, b) in zip(self.maps, batches, self.prefixes, pairwise(self.cuts), strict=True):
+            yield from each.leaves(columns[a:b], read, prefix + own)
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         counts = np.empty(len(ids), np.int64)

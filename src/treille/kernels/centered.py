@@ -1,6 +1,6 @@
 """Centred kernels: features minus their mean over the training examples."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,7 @@ from treille.features import (
     StoredRows,
 )
 from treille.features.abilities import having
+from treille.features.feature_map import Leaf
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -138,6 +139,11 @@ class CenteredMap(ExplainingMap):
 
     def restrict(self, ids: np.ndarray) -> FeatureMap:
         return CenteredMap(self.inner, self.mean, np.asarray(ids) if self.kept is None else self.kept[ids])
+
+    def leaves(self, columns: np.ndarray, batch: Any, prefix: str = "") -> Iterator[Leaf]:
+        every = np.full(len(self.mean), -1)
+        every[slice(None) if self.kept is None else self.kept] = columns
+        return self.inner.leaves(every, batch, prefix)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec, arrays = self.inner.state()

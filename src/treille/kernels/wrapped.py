@@ -19,6 +19,7 @@ from treille.features import (
     StringMap,
 )
 from treille.features.abilities import having
+from treille.features.feature_map import Leaf
 from treille.features.merging import Merged, alike
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -151,6 +152,9 @@ class WrappedMap(LocatingMap):
 
     def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
         return self.around(self.inner.with_leaves(change))
+
+    def leaves(self, columns: np.ndarray, batch: Any, prefix: str = "") -> Iterator[Leaf]:
+        return self.inner.leaves(columns, batch, prefix)
 
 
 class RescaledMap(WrappedMap, MergingMap, StringMap):
