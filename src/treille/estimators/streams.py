@@ -14,6 +14,7 @@ from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Centered, Conjunctions, Kernel, Precomputed, Weighted
+from treille.kernels.base import operands
 from treille.kernels.product_features import ProductKernel
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
 
@@ -290,7 +291,7 @@ def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, mode
 
 def _multiplies_features(kernel: Kernel) -> bool:
     """Whether an example has very many features, products of others: then the examples with mistakes take less memory."""
-    return isinstance(kernel, (ProductKernel, Conjunctions)) or any(map(_multiplies_features, kernel.operands()))
+    return isinstance(kernel, (ProductKernel, Conjunctions)) or any(map(_multiplies_features, operands(kernel)))
 
 
 def _merges(features: FeatureMap) -> bool:

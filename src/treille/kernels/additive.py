@@ -26,7 +26,7 @@ from treille.features.feature_map import Leaf, check_id
 from treille.features.merging import alike, different
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
+from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable, operands
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 
@@ -111,9 +111,9 @@ class SummedExpansion(Expansion):
 
 def unit_of(kernel: Kernel) -> str:
     """The unit of a kernel, such as "word" or "char", to distinguish the features of terms; "" if it has none, or several terms."""
-    units, inside = kernel.reads.units, kernel.operands()
+    units, inside = kernel.reads.units, operands(kernel)
     while len(inside) == 1:
-        inside = inside[0].operands()
+        inside = operands(inside[0])
     unit = units[0] if units and not inside else ""
     return unit.partition("+")[0] if isinstance(unit, str) else "token"
 
