@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treille import Features
-from treille.kernels import NGram, Normalized
+from treille.kernels import NGram, Normalized, Subpath
 from twins import cosine, ngram_kernel
 
 TEXTS = st.lists(st.text("abc", max_size=12), min_size=1, max_size=5)
@@ -45,3 +45,28 @@ def test_weights_of_orders_count_in_the_norm():
 def test_it_shows_the_kernel_inside():
     assert repr(NGram(3).normalized()) == "NGram(n=3).normalized()"
     assert Normalized(NGram(3)).set_params(kernel__n=4).kernel.n == 4
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X"),
+    [
+        (NGram(2, min_n=1), ["abab", "cab", ""]),
+        (NGram(1) + 0.5 * NGram(2).normalized(), ["abab", "cab", ""]),
+        (Subpath(), ["(a (b c) b)", "(a b)", "(d (a b))"]),
+    ],
+)
+def test_explanations_match_the_features_once(kernel, X, monkeypatch):
+    features, _ = kernel.normalized().fit_features(kernel.batch(X[:2]))
+    batch, weights = kernel.batch(X), np.arange(2.0 * features.n_features).reshape(-1, 2)
+    expected = features.transform(batch).matvec(weights)
+    explain = features.contributor(weights)
+    monkeypatch.setattr(features.inner, "transform", None)  # rows with features are not needed for the norms
+    found = explain(batch, 1).sums()
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_norms_by_weights_of_features_need_all_features():
+    kernel = NGram(1).weighted({"a": 2.0}).normalized()
+    features, _ = kernel.fit_features(kernel.batch(["ab", "b"]))
+    found = features.contributions(kernel.batch(["aab"]), np.ones((2, 1))).sums()
+    assert found == pytest.approx(5 / 17**0.5)

@@ -186,6 +186,14 @@ def test_features_predict_what_examples_predict():
         np.testing.assert_allclose(model.decision_function(FOREST), K @ beta + model.intercept_, atol=1e-8)
 
 
+def test_outputs_of_raw_paths_need_no_norms(monkeypatch):
+    features, _ = Subpath().fit_features(Trees(["(a (b c))", "(b)"]))
+    batch, weights = Trees(["(a (b c) d)"]), np.arange(float(features.n_features))[:, None]
+    expected = features.transform(batch).matvec(weights)
+    monkeypatch.setattr(Subpath, "diagonal", None)
+    assert features.row_products(weights)(batch, 1).tolist() == expected.tolist()
+
+
 def test_features_and_products_by_either_index_reach_one_optimum():
     X = Trees.from_parents([random_tree(int(size), 3) for size in RANDOM.integers(1, 30, 60)])
     y = RANDOM.random(60) < 0.4

@@ -126,7 +126,7 @@ class Mapped(NGram):
 
     def fit_features(self, batch, n_jobs=None):
         features, rows = super().fit_features(batch, n_jobs)
-        return self.map(features.features, features.alphabet, features.unit, features.orders), rows
+        return self.map(features.kernel, features.features, features.alphabet, features.unit), rows
 
 
 class Unpickled(Mapped):
@@ -262,7 +262,7 @@ class Muddled(Mapped):
     class map(NGramMap):
         def merge(self, other):
             both, mine, theirs = super().merge(other)
-            return Muddled.map(both.features, both.alphabet, both.unit, both.orders), mine, np.roll(theirs, 1)
+            return Muddled.map(both.kernel, both.features, both.alphabet, both.unit), mine, np.roll(theirs, 1)
 
 
 class Shrinking(Mapped):
@@ -274,7 +274,7 @@ class Shrinking(Mapped):
 
         def restrict(self, ids):
             some = super().restrict(ids)
-            return Shrinking.map(some.features, some.alphabet, some.unit, some.orders)
+            return Shrinking.map(some.kernel, some.features, some.alphabet, some.unit)
 
 
 @pytest.mark.parametrize(("mutant", "found"), [(Muddled, "do not name"), (Shrinking, "nothing")])

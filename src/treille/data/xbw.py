@@ -13,11 +13,12 @@ from treille.data.trees import Trees
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
+from treille.io.packed import Deriving
 from treille.io.packed_trees import PackedTrees
 from treille.io.parameters import effective_n_jobs
 
 
-class XBW(Batch):
+class XBW(Deriving, Batch):
     """Trees as one index that finds paths and navigates between nodes without decoding; it stores no pointers.
 
     Nodes are numbers below `n_nodes`: siblings have consecutive ones, and the root of tree i is node i. A path is read downwards,
@@ -203,7 +204,7 @@ class XBW(Batch):
         labels = path.split("/") if isinstance(path, str) else list(path)
         if not labels:
             raise InputError("the path is empty: it needs one label at least")
-        known = self.__dict__.setdefault("_known", codes_of(self.alphabet))
+        known = self.derived("codes", lambda: codes_of(self.alphabet))
         return np.array([known[x] for x in labels], np.int32) if all(x in known for x in labels) else None
 
     def _forest(self, nodes: Any, threads: int) -> Trees:

@@ -14,6 +14,7 @@ from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Centered, Conjunctions, Kernel, Precomputed, Weighted
+from treille.kernels.base import operands
 from treille.kernels.product_features import ProductKernel
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
 
@@ -290,10 +291,7 @@ def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, mode
 
 def _multiplies_features(kernel: Kernel) -> bool:
     """Whether an example has very many features, products of others: then the examples with mistakes take less memory."""
-    if isinstance(kernel, (ProductKernel, Conjunctions)):
-        return True
-    values = (each for v in vars(kernel).values() for each in (v.values() if isinstance(v, dict) else (v,)))
-    return any(_multiplies_features(value) for value in values if isinstance(value, Kernel))
+    return isinstance(kernel, (ProductKernel, Conjunctions)) or any(map(_multiplies_features, operands(kernel)))
 
 
 def _merges(features: FeatureMap) -> bool:
@@ -313,10 +311,10 @@ def as_streamed(kernel: Kernel) -> Kernel:
     """
     if isinstance(kernel, (Weighted, Centered)):
         return as_streamed(kernel.kernel)
-    changed = copy(kernel)
-    for name, value in kernel.get_params(deep=False).items():
-        if isinstance(value, Kernel):
-            setattr(changed, name, as_streamed(value))
-        elif isinstance(value, dict):
-            setattr(changed, name, {k: as_streamed(v) if isinstance(v, Kernel) else v for k, v in value.items()})
-    return changed
+
+    def streamed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: streamed(each) for name, each in value.items()}
+        return as_streamed(value) if isinstance(value, Kernel) else value
+
+    return type(kernel)(**{name: streamed(value) for name, value in kernel.get_params(deep=False).items()})

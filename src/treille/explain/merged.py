@@ -1,7 +1,7 @@
 """Overlapping n-grams joined to the longer stretches that they come from: `transport`, not `ransp`, `anspo` and `nspor`."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,11 +11,9 @@ import numpy as np
 from treille.data import Batch, Strings
 from treille.data.base import align, running_sum
 from treille.features import FeatureMap
+from treille.features.feature_map import Leaf
 from treille.io.units import TextUnit
-from treille.kernels.additive import AdditiveMap
-from treille.kernels.centered import CenteredMap
 from treille.kernels.ngram import NGramMap
-from treille.kernels.wrapped import WrappedMap
 
 CANDIDATES = 50  # features examined for each one asked for
 LONGEST = 60  # symbols of a stretch
@@ -23,8 +21,6 @@ SHARED = 0.5  # least share of the first n-gram's examples that have the joined 
 ALIKE = 0.5  # least weight of joined n-grams, as a share of the first one's, if there are no examples
 CONTEXT = 0.9  # share of a stretch's examples that must agree on the character beside it to extend the stretch
 WIDTH = 100  # characters of a sentence
-
-Leaf = tuple[str, NGramMap, np.ndarray, Batch | None]
 
 
 class MergedFeature(NamedTuple):
@@ -50,7 +46,8 @@ def merged_features(
     where each n-gram is the heaviest to follow, or to precede, the other, and has at least half of the first one's weight.
     Parts of other words at the ends are left out, and so are stretches that mostly repeat others.
     """
-    leaves = list(_leaves(features, np.arange(features.n_features), batch))
+    every = features.leaves(np.arange(features.n_features), batch)
+    leaves = [leaf for leaf in every if isinstance(leaf[1], NGramMap)]
     read = {id(own): own for *_, own in leaves if isinstance(own, Strings) and len(own)}
     places = {key: _Places(own) for key, own in read.items()}
     return [_merged(features, column, count, leaves, places, examples) for column in weights.T]
@@ -278,22 +275,3 @@ def _span(name: str, text: str) -> tuple[int, int] | None:
         if found:
             return found.span()
     return None
-
-
-def _leaves(features: FeatureMap, columns: np.ndarray, batch: Batch | None, prefix: str = "") -> Iterable[Leaf]:
-    """The maps of n-grams inside a map, with their prefix, the columns of their features (-1: none) and the data they read."""
-    if isinstance(features, NGramMap):
-        yield prefix, features, columns, batch
-    elif isinstance(features, CenteredMap):
-        inner = columns
-        if features.kept is not None:
-            inner = np.full(features.inner.n_features, -1)
-            inner[features.kept] = columns
-        yield from _leaves(features.inner, inner, batch, prefix)
-    elif isinstance(features, WrappedMap):
-        yield from _leaves(features.inner, columns, batch, prefix)
-    elif isinstance(features, AdditiveMap):
-        batches = [None] * len(features.maps) if batch is None else features.kernel.batches(batch)
-        for place, (own, read) in enumerate(zip(features.maps, batches, strict=True)):
-            some = columns[features.cuts[place] : features.cuts[place + 1]]
-            yield from _leaves(own, some, read, prefix + features.prefixes[place])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,8 @@ from treille.features.contributions import Contributions, Occurrences
 from treille.features.rows import FeatureRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+
+Leaf = tuple[str, Any, np.ndarray, Any]  # prefix of its names, map, column of each feature or -1, batch that it reads
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,10 @@ class FeatureMap(ABC):
         """Returns the map with ``change(map)`` in place of each inner map that finds features in examples."""
         return change(self)
 
+    def leaves(self, columns: np.ndarray, batch: Any, prefix: str = "") -> Iterator[Leaf]:
+        """Each inner map that finds features in examples; `columns` and `batch`, or None, are those of this map."""
+        yield prefix, self, columns, batch
+
     def refusal(self, ability: Any) -> InputError:
         """The error for an ability that these features do not have."""
         example = f" such as {self.name(0)!r}" if self.n_features else ""
@@ -247,6 +253,7 @@ class StringMap(FeatureMap):
         return True
 
 
+@dataclass(eq=False, repr=False)
 class CoreMap(FeatureMap):
     """Features that an object of the core holds. ``kernel.map_of(parts, *names)`` makes the map from arrays and names."""
 
@@ -254,9 +261,9 @@ class CoreMap(FeatureMap):
     features: Any  # of the core
 
     @property
-    @abstractmethod
     def names(self) -> tuple[Any, ...]:
-        """The attributes of the map besides the kernel and the arrays, such as alphabets."""
+        """The fields that follow, such as alphabets."""
+        return tuple(getattr(self, field.name) for field in fields(self)[2:])
 
     @property
     def n_features(self) -> int:

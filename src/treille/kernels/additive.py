@@ -22,11 +22,11 @@ from treille.features import (
     concatenate_rows,
 )
 from treille.features.abilities import having
-from treille.features.feature_map import check_id
+from treille.features.feature_map import Leaf, check_id
 from treille.features.merging import alike, different
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
+from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable, operands
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 
@@ -109,11 +109,12 @@ class SummedExpansion(Expansion):
         return None if any(term is None for term in found) else reduce(add, found)
 
 
-def unit_of(kernel: Any) -> str:
-    """The unit of a kernel, such as "word" or "char", to distinguish the features of terms; "" if it has none."""
-    while hasattr(kernel, "kernel"):
-        kernel = kernel.kernel
-    unit = getattr(kernel, "unit", "")
+def unit_of(kernel: Kernel) -> str:
+    """The unit of a kernel, such as "word" or "char", to distinguish the features of terms; "" if it has none, or several terms."""
+    units, inside = kernel.reads.units, operands(kernel)
+    while len(inside) == 1:
+        inside = operands(inside[0])
+    unit = units[0] if units and not inside else ""
     return unit.partition("+")[0] if isinstance(unit, str) else "token"
 
 
@@ -196,6 +197,11 @@ class AdditiveMap(LocatingMap, MergingMap):
 
     def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
         return self.kernel.map_of([each.with_leaves(change) for each in self.maps])
+
+    def leaves(self, columns: np.ndarray, batch: Any, prefix: str = "") -> Iterator[Leaf]:
+        batches = [None] * len(self.maps) if batch is None else self.kernel.batches(batch)
+        for each, read, own, (a, b) in zip(self.maps, batches, self.prefixes, pairwise(self.cuts), strict=True):
+            yield from each.leaves(columns[a:b], read, prefix + own)
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         counts = np.empty(len(ids), np.int64)

@@ -1,6 +1,7 @@
 """Sums, products, multiples and powers of kernels, and the constant kernel: the operators ``+``, ``*`` and ``**``."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -24,24 +25,13 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive, own_part, unit_of
-from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable, plain
+from treille.kernels.base import NAME, POWER, PRODUCT, SUM, Fitted, Kernel, LinearOperator, changeable, plain
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
 from treille.kernels.reading import Reads
-from treille.kernels.wrapped import (
-    NAME,
-    POWER,
-    PRODUCT,
-    SUM,
-    Expression,
-    Formatter,
-    RescaledMap,
-    WrappedKernel,
-    check_is_kernel,
-    within,
-)
+from treille.kernels.wrapped import Expression, Formatter, RescaledMap, WrappedKernel, check_is_kernel, within
 
 
 class Pair(Expression, Kernel):
@@ -231,15 +221,11 @@ class Scaled(WrappedKernel):
         return self.kernel.expansion(support, self.scale * coefficients, n_jobs)
 
 
+@dataclass(eq=False, repr=False)
 class ScaledMap(RescaledMap):
     """The features of another map, every value times a number."""
 
-    def __init__(self, inner: FeatureMap, factor: float):
-        super().__init__(inner)
-        self.factor = factor
-
-    def around(self, inner: FeatureMap) -> FeatureMap:
-        return ScaledMap(inner, self.factor)
+    factor: float
 
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         return rows.scaled(self.factor)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from inspect import signature
+from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ ARC = (int, int, int, float, int)  # of a machine in a model file: source, label
 FINAL = (int, float)
 SPARE_STATES = 10_000  # without arcs
 Fitted = tuple[FeatureMap, FeatureRows]  # what `fit_features` returns
+SUM, PRODUCT, POWER, NAME = range(1, 5)  # precedence of operators, as in Python
 
 
 class LinearOperator(ABC):
@@ -68,6 +70,8 @@ class Kernel(BaseEstimator, ABC):
     >>> NGram(2)(["abab", "ba"], ["ab"]).tolist()
     [[2.0], [0.0]]
     """
+
+    binds = NAME  # the precedence of the operator that a kernel is shown with
 
     def __repr__(self) -> str:
         """Like scikit-learn's, but always with the first parameter: ``NGram(n=5)``."""
@@ -107,17 +111,12 @@ class Kernel(BaseEstimator, ABC):
     @property
     def needs_features(self) -> bool:
         """Whether k between two sets of examples is defined only by features fitted on one of them, as for centred kernels."""
-        return any(kernel.needs_features for kernel in self._inside())
+        return any(kernel.needs_features for kernel in operands(self))
 
     @property
     def needs_labels(self) -> bool:
         """Whether the features depend on the labels of the training examples; by default, if the features of a kernel inside do."""
-        return any(kernel.needs_labels for kernel in self._inside())
-
-    def _inside(self) -> list[Kernel]:
-        """The kernels among the parameters."""
-        values = [each for v in vars(self).values() for each in (v.values() if isinstance(v, dict) else (v,))]
-        return [value for value in values if isinstance(value, Kernel)]
+        return any(kernel.needs_labels for kernel in operands(self))
 
     def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         """Whether explicit features of `batch` cost less than its kernel matrix.
@@ -147,12 +146,12 @@ parts: leave out .centered()
                 f"{self!r} has no explicit features, so it cannot be trained on data in parts: use a kernel that has, such as "
                 "NGram for texts, RootPaths or SubTree for trees, WeisfeilerLehman for graphs"
             )
-        if self.needs_features or any(kernel.needs_features for kernel in self._inside()):
+        if self.needs_features or any(kernel.needs_features for kernel in operands(self)):
             raise InputError(
                 f"the features of {self!r} depend on all examples at once, so they cannot be found in parts of the data: leave "
                 "out what depends on all, such as .weighted() of a factor"
             )
-        for kernel in self._inside():
+        for kernel in operands(self):
             kernel.check_parts()
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
@@ -294,6 +293,18 @@ parts: leave out .centered()
         """
         stored.check_depth(spec)
         return _from_spec(spec)
+
+
+def operands(kernel: Kernel) -> list[Kernel]:
+    """The kernels among the parameters of a kernel.
+
+    >>> from treille.kernels import NGram
+    >>> operands(0.5 * NGram(2) + NGram(1))
+    [0.5 * NGram(n=2), NGram(n=1)]
+    """
+    params = kernel.get_params(deep=False).values()
+    values = chain.from_iterable(v.values() if isinstance(v, dict) else (v,) for v in params)
+    return [value for value in values if isinstance(value, Kernel)]
 
 
 def _from_spec(spec: dict[str, Any]) -> Kernel:

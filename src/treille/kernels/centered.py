@@ -1,6 +1,6 @@
 """Centred kernels: features minus their mean over the training examples."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,7 @@ from treille.features import (
     StoredRows,
 )
 from treille.features.abilities import having
+from treille.features.feature_map import Leaf
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -63,7 +64,8 @@ class Centered(WrappedKernel):
         features = self.kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
         mean = stored.array(arrays, "mean", np.float64)
         kept = stored.array(arrays, "kept", np.int64) if "kept" in arrays else None
-        if mean.shape != (features.n_features,) or (kept is not None and not _rise_below(kept, len(mean))):
+        inside = kept is None or ((np.diff(kept, prepend=-1) > 0).all() and kept.max(initial=-1) < len(mean))
+        if mean.shape != (features.n_features,) or not inside:
             raise InputError("the means in the file do not fit its features")
         return CenteredMap(features, mean, kept)
 
@@ -138,13 +140,14 @@ class CenteredMap(ExplainingMap):
     def restrict(self, ids: np.ndarray) -> FeatureMap:
         return CenteredMap(self.inner, self.mean, np.asarray(ids) if self.kept is None else self.kept[ids])
 
+    def leaves(self, columns: np.ndarray, batch: Any, prefix: str = "") -> Iterator[Leaf]:
+        every = np.full(len(self.mean), -1)
+        every[slice(None) if self.kept is None else self.kept] = columns
+        return self.inner.leaves(every, batch, prefix)
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec, arrays = self.inner.state()
         own = {f"features.{name}": array for name, array in arrays.items()} | {"mean": self.mean}
         if self.kept is not None and len(self.kept) < len(self.mean):
             own["kept"] = self.kept
         return {"features": spec}, own
-
-
-def _rise_below(ids: np.ndarray, n: int) -> bool:
-    return bool((np.diff(ids) > 0).all() and (len(ids) == 0 or (ids[0] >= 0 and ids[-1] < n)))

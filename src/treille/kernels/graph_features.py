@@ -4,7 +4,7 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -41,9 +41,7 @@ class NodeLabelledMap(FeatureMap):
 
     def relabelled(self, rename: Callable[[Any], Any]) -> FeatureMap:
         """The same features of graphs whose labels of nodes have other names: those that `rename` gives an alphabet."""
-        changed = copy(self)
-        changed.alphabet = rename(self.alphabet)
-        return changed
+        return replace(self, alphabet=rename(self.alphabet))  # type: ignore[type-var]
 
 
 class GraphPatternKernel(GraphKernel):
@@ -103,19 +101,13 @@ class GraphPatternKernel(GraphKernel):
         return alphabet if which in ("all", "nodes") else [], edge_alphabet if which in ("all", "edges") else []
 
 
+@dataclass(eq=False, repr=False)
 class GraphFeatureMap(CoreMap, MergingMap, NodeLabelledMap):
     """Patterns and their ids. Unseen patterns have none."""
 
-    def __init__(self, kernel: Any, features: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool):
-        self.kernel = kernel
-        self.features = features
-        self.alphabet = alphabet
-        self.edge_alphabet = edge_alphabet
-        self.directed = directed
-
-    @property
-    def names(self) -> tuple[Any, ...]:
-        return self.alphabet, self.edge_alphabet, self.directed
+    alphabet: list[str]
+    edge_alphabet: list[str]
+    directed: bool
 
     def core_arrays(self, batch: Graphs) -> CoreArrays:
         """New graphs with labels coded as in fitting."""
@@ -150,7 +142,7 @@ class GraphFeatureMap(CoreMap, MergingMap, NodeLabelledMap):
         return self.kernel.map_of(self.parts(), self.alphabet, other.edge_alphabet, other.directed)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        spec = dict(zip(("alphabet", "edge_alphabet", "directed"), self.names, strict=True))
+        spec = {"alphabet": self.alphabet, "edge_alphabet": self.edge_alphabet, "directed": self.directed}
         return spec, dict(zip(self.kernel.arrays, self.parts(), strict=True))
 
 

@@ -1,5 +1,6 @@
 """Histograms of the labels of nodes and of edges, and sums of the attributes of nodes."""
 
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -178,14 +179,14 @@ class NodeAttributes(GraphKernel):
         return NodeAttributesMap(self, alphabet, width, ids)
 
 
+@dataclass(eq=False, repr=False)
 class NodeAttributesMap(LocatingMap, MergingMap, NodeLabelledMap):
     """Pairs (label, attribute): number ``label * width + attribute``; `ids` are those kept."""
 
-    def __init__(self, kernel: NodeAttributes, alphabet: list[str], width: int, ids: np.ndarray):
-        self.kernel = kernel
-        self.alphabet = alphabet
-        self.width = width
-        self.ids = ids
+    kernel: NodeAttributes
+    alphabet: list[str]
+    width: int
+    ids: np.ndarray
 
     @property
     def n_features(self) -> int:
@@ -228,7 +229,7 @@ class NodeAttributesMap(LocatingMap, MergingMap, NodeLabelledMap):
         return f"{shown(self.alphabet[label])} {attribute}" if self.alphabet else f"{attribute}"
 
     def restrict(self, ids: np.ndarray) -> FeatureMap:
-        return NodeAttributesMap(self.kernel, self.alphabet, self.width, self.ids[ids])
+        return replace(self, ids=self.ids[ids])
 
     def merge(self, other: FeatureMap) -> Merged:
         other = alike(NodeAttributesMap, self, other, "kernel")

@@ -1,7 +1,7 @@
 """N-grams: contiguous runs of symbols."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -73,7 +73,7 @@ class NGram(SequenceKernel):
             features, rows = _core.NGramFeatures.fit_lattices(lattices_to_count(batch, self.counts), *parts)
         else:
             features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, batch.border, *parts)
-        fitted = NGramMap(features, batch.alphabet, batch.unit, orders)
+        fitted = NGramMap(orders, features, batch.alphabet, batch.unit)
         return fitted, Rows.from_core(rows, fitted.n_features)
 
     def multiplies(self, batch: Sequences) -> bool:
@@ -164,7 +164,7 @@ class Orders(NamedTuple):
         """The map of these n-grams, see `NGramMap.parts`."""
         ngrams, *others = parts
         features = _core.NGramFeatures.from_grams(ngrams.astype(np.int32, copy=False), *others)
-        return NGramMap(features, alphabet, unit, self)
+        return NGramMap(self, features, alphabet, unit)
 
 
 class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
@@ -172,9 +172,10 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
 
     features: _core.NGramFeatures  # of the orders that the training data contain
 
-    def __init__(self, features: _core.NGramFeatures, alphabet: list[Any], unit: str, orders: Orders):
-        super().__init__(features, alphabet, unit)
-        self.orders = self.kernel = orders
+    @property
+    def orders(self) -> Orders:
+        """The orders of the kernel, which make the map."""
+        return self.kernel
 
     @property
     def counts(self) -> Counts:
@@ -209,17 +210,16 @@ class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
         features, mine, theirs = self._counting(first, last).features.merge(
             other._counting(first, last).features, recode
         )
-        return NGramMap(features, alphabet, unit, self.orders), mine, theirs
+        return replace(self, features=features, alphabet=alphabet, unit=unit), mine, theirs
 
     def absorb(self, other: FeatureMap) -> Merged:
         if not isinstance(other, NGramMap) or self._span() != other._span():
             return super().absorb(other)
         alike(NGramMap, self, other, "orders")
-        self.unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
-        self.alphabet, recode = united(self.alphabet, other.alphabet)
-        self.__dict__.pop("_codes", None)
-        known = np.arange(self.n_features)
-        return self, known, self.features.absorb(other.features, recode)
+        unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
+        alphabet, recode = united(self.alphabet, other.alphabet)
+        known, theirs = np.arange(self.n_features), self.features.absorb(other.features, recode)
+        return replace(self, alphabet=alphabet, unit=unit), known, theirs
 
     def occurrences(self, batch: Sequences) -> Occurrences:
         if not isinstance(batch, Strings):

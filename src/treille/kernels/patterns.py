@@ -75,7 +75,7 @@ class PatternKernel(SequenceKernel):
         alphabet = self.declared()
         if alphabet is None:
             alphabet = [s for s in batch.alphabet if s not in self.left_out()]
-        fitted = PatternMap(None, alphabet, batch.unit, self)
+        fitted = PatternMap(self, None, alphabet, batch.unit)
         rest = fitted.recode(batch), len(alphabet), check_counts(self.counts), effective_n_jobs(n_jobs)
         family = self.family(alphabet)
         if isinstance(batch, Lattices):
@@ -100,7 +100,7 @@ class PatternKernel(SequenceKernel):
         """The map of the patterns that are the rows of a matrix of cells, of which the first `lengths` are used where they vary."""
         cells, lengths = parts
         arrays = cells.ravel(), lengths, len(alphabet), check_counts(self.counts)
-        return PatternMap(_core.PatternFeatures.from_patterns(self.family(alphabet), *arrays), alphabet, unit, self)
+        return PatternMap(self, _core.PatternFeatures.from_patterns(self.family(alphabet), *arrays), alphabet, unit)
 
     @abstractmethod
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
@@ -117,10 +117,6 @@ def are_patterns(cells: np.ndarray, lengths: np.ndarray, size: int, width: int, 
 
 class PatternMap(CountMap, MergingMap, StringMap):
     """Patterns and their ids. Unseen patterns have none."""
-
-    def __init__(self, features: Any, alphabet: list[Any], unit: str, kernel: PatternKernel):
-        super().__init__(features, alphabet, unit)
-        self.kernel = kernel
 
     @property
     def counts(self) -> Counts:

@@ -21,6 +21,7 @@ from treille.kernels.additive import Additive, load_each, own_part, states_of
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expansion import Expansion, KernelExpansion, expand
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
+from treille.kernels.wrapped import WrappedKernel
 
 MOST_DEGREE = 1000  # the core computes products of this many factors by recursion
 
@@ -196,8 +197,7 @@ def n_factors(kernel: Kernel) -> int:
     """The number of kernels that are multiplied, including those inside."""
     if isinstance(kernel, ProductKernel):
         return kernel.exponent() * sum(map(n_factors, kernel.factors()))
-    inner = getattr(kernel, "kernel", None)
-    return n_factors(inner) if isinstance(inner, Kernel) else 1
+    return n_factors(kernel.kernel) if isinstance(kernel, WrappedKernel) else 1
 
 
 def _bytes(count: int, products: float, values: float) -> float:

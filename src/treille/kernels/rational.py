@@ -98,7 +98,7 @@ class Rational(SequenceKernel):
         data, codes = _read(batch, self.T.input_symbols, threads)
         _check_known(batch, codes, self.T.input_symbols)
         features, rows = call_core(_core.RationalFeatures.fit, self._machine(), data, codes, threads)
-        fitted = RationalMap(features, self, batch.unit)
+        fitted = RationalMap(self, features, self.T.output_symbols or [], batch.unit)
         return fitted, Rows.from_core(rows, fitted.n_features)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
@@ -113,7 +113,7 @@ class Rational(SequenceKernel):
 
     def map_of(self, parts: Iterable[np.ndarray], unit: str) -> FeatureMap:
         """The map of output strings: their labels, and where each string begins."""
-        return RationalMap(_core.RationalFeatures.from_strings(*parts), self, unit)
+        return RationalMap(self, _core.RationalFeatures.from_strings(*parts), self.T.output_symbols or [], unit)
 
     def gram(self, left: Sequences, right: Sequences | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
@@ -146,10 +146,6 @@ class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
     """Output strings and their ids. Unseen strings have none."""
 
     features: _core.RationalFeatures
-
-    def __init__(self, features: _core.RationalFeatures, kernel: Rational, unit: str):
-        super().__init__(features, kernel.T.output_symbols or [], unit)
-        self.kernel = kernel
 
     @property
     def names(self) -> tuple[Any, ...]:

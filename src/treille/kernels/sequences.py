@@ -1,8 +1,8 @@
 """The common base of kernels of sequences: reading examples, aligning the symbols of two batches, checking parameters."""
 
-import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -68,17 +68,12 @@ class SequenceKernel(Kernel):
         return batch
 
 
+@dataclass(eq=False, repr=False)
 class SequenceMap(CoreMap):
     """Features that consist of symbols. `features` is the map of the core, `alphabet` the symbols it numbers."""
 
-    def __init__(self, features: Any, alphabet: list[Any], unit: str):
-        self.features = features
-        self.alphabet = alphabet
-        self.unit = unit
-
-    @property
-    def names(self) -> tuple[Any, ...]:
-        return self.alphabet, self.unit
+    alphabet: list[Any]
+    unit: str
 
     @cached_property
     def _codes(self) -> dict[Any, int]:
@@ -116,8 +111,6 @@ class SequenceMap(CoreMap):
 class CountMap(SequenceMap, ExplainingMap):
     """Features that are counted: exactly in strings, expected counts in lattices."""
 
-    _last: tuple[weakref.ref[Any], np.ndarray] | None = None
-
     @property
     @abstractmethod
     def counts(self) -> Counts:
@@ -126,15 +119,8 @@ class CountMap(SequenceMap, ExplainingMap):
     def transform(self, batch: Sequences, n_jobs: int | None = None) -> Rows:
         return self._rows(batch, self.features, n_jobs)
 
-    def _recoded(self, batch: Sequences) -> np.ndarray:
-        """The codes of the batch's symbols. Those of the last batch are kept, for a norm and contributions both need them."""
-        kept = self._last
-        if kept is None or kept[0]() is not batch:
-            kept = self._last = weakref.ref(batch), self.recode(batch)
-        return kept[1]
-
     def _rows(self, batch: Sequences, features: Any, n_jobs: int | None, *options: Any) -> Rows:
-        threads, codes = effective_n_jobs(n_jobs), self._recoded(batch)
+        threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
         if isinstance(batch, Lattices):
             rows = features.transform_lattices(lattices_to_count(batch, self.counts), codes, threads)
         else:
@@ -142,7 +128,7 @@ class CountMap(SequenceMap, ExplainingMap):
         return Rows.from_core(rows, self.n_features)
 
     def contributions(self, batch: Sequences, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        options = self._recoded(batch), np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
+        options = self.recode(batch), np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
         if isinstance(batch, Lattices):
             data = lattices_to_count(batch, self.counts)
             return Contributions.of(batch, self.features.contributions_of_arcs(data, *options))

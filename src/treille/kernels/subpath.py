@@ -1,6 +1,7 @@
 """Subpaths: labels from an ancestor down to a descendant."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             )
         threads = effective_n_jobs(n_jobs)
         matrix = _matrix(features.transform(batch.arrays, threads), len(features))
-        return SubpathMap(features, batch.alphabet, self), Rows.from_csr(matrix, threads=threads)
+        return SubpathMap(self, features, batch.alphabet), Rows.from_csr(matrix, threads=threads)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
@@ -128,7 +129,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     def map_of(self, parts: Any, alphabet: list[str]) -> FeatureMap:
         """The map of the edges that these arrays hold, see `PARTS`."""
         weights, counts = self.path_weights_to(int(parts[3].max(initial=0))), check_counts(self.counts)
-        return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, self)
+        return SubpathMap(self, _core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet)
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         check_raw(self.counts)
@@ -172,9 +173,16 @@ class SubpathMap(TreeMap, ExplainingMap):
         return (self if ids is None else self.restrict(ids)).features.parts()
 
     def transform(self, batch: Trees, n_jobs: int | None = None) -> Rows:
+        return replace(self._matched(batch, n_jobs), sq_norms=self.kernel.diagonal(batch, n_jobs))
+
+    def _matched(self, batch: Trees, n_jobs: int | None) -> Rows:
+        """The rows without norms, which take a second pass over the trees."""
         n, threads = self.n_features, effective_n_jobs(n_jobs)
         matrix = _matrix(self.features.transform(batch.arrays_over(self.alphabet), threads), n)
-        return Rows.from_csr(matrix, self.kernel.diagonal(batch, n_jobs), threads=threads)
+        return Rows.from_csr(matrix, np.zeros(len(batch)), threads=threads)
+
+    def row_products(self, weights: np.ndarray) -> Callable[[Any, int | None], np.ndarray]:
+        return lambda batch, n_jobs: self._matched(batch, n_jobs).matvec(weights, effective_n_jobs(n_jobs))
 
     def contributions(self, batch: Trees, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         values = self.features.contributions(
@@ -189,7 +197,7 @@ class SubpathMap(TreeMap, ExplainingMap):
         return f"({'/'.join(labels[:more])}/)" * (more > 0) + "/".join(labels[more:])
 
     def restrict(self, ids: np.ndarray) -> "SubpathMap":
-        return SubpathMap(self.features.restrict(np.asarray(ids, np.int64)), self.alphabet, self.kernel)
+        return replace(self, features=self.features.restrict(np.asarray(ids, np.int64)))
 
     def refusal(self, ability: Any) -> InputError:
         if ability is not MergingMap:

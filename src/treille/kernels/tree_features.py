@@ -1,5 +1,6 @@
 """Kernels of trees with explicit features: complete subtrees, and paths from the root."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -62,7 +63,7 @@ class SubTree(TreeKernel):
     def fit_features(self, batch: Trees, n_jobs: int | None = None) -> Fitted:
         self.check()
         features, rows = _core.SubtreeFeatures.fit(batch.arrays, *self._options())
-        fitted = SubTreeMap(features, batch.alphabet, self)
+        fitted = SubTreeMap(self, features, batch.alphabet)
         return fitted, Rows.from_core(rows, fitted.n_features)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
@@ -75,7 +76,7 @@ class SubTree(TreeKernel):
 
     def map_of(self, parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str]) -> FeatureMap:
         """The map of subtrees: their cells, where the cells of each begin, and the subtree of each feature."""
-        return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, *self._options()), alphabet, self)
+        return SubTreeMap(self, _core.SubtreeFeatures.from_parts(*parts, *self._options()), alphabet)
 
     def _options(self) -> tuple[float, bool, _core.Counts]:
         return float(self.decay), bool(self.leaves), check_counts(self.counts)
@@ -172,17 +173,15 @@ class RootPaths(TreeKernel):
         return RootPathsMap(label, parent, feature, alphabet, self)
 
 
+@dataclass(eq=False, repr=False)
 class RootPathsMap(LocatingMap, MergingMap):
     """Paths and their ids. Paths that only lead to others may have none."""
 
-    def __init__(
-        self, label: np.ndarray, parent: np.ndarray, feature: np.ndarray, alphabet: list[str], kernel: RootPaths
-    ):
-        self.label = label
-        self.parent = parent
-        self.feature = feature
-        self.alphabet = alphabet
-        self.kernel = kernel
+    label: np.ndarray
+    parent: np.ndarray
+    feature: np.ndarray
+    alphabet: list[str]
+    kernel: RootPaths
 
     @property
     def n_features(self) -> int:

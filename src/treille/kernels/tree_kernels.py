@@ -1,6 +1,7 @@
 """Tree kernels without explicit features: sums over pairs of matching nodes of their common fragments."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -24,17 +25,11 @@ class TreeKernel(Kernel):
     reads = Reads((Trees,))
 
 
+@dataclass(eq=False, repr=False)
 class TreeMap(CoreMap):
     """Features of trees that an object of the core holds."""
 
-    def __init__(self, features: Any, alphabet: list[str], kernel: Any):
-        self.features = features
-        self.alphabet = alphabet
-        self.kernel = kernel
-
-    @property
-    def names(self) -> tuple[Any, ...]:
-        return (self.alphabet,)
+    alphabet: list[str]
 
 
 class MatchedNodes(TreeKernel):

@@ -1,6 +1,7 @@
 """Kernels whose features have weights: by document frequency, by the labels, or given by name."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from numbers import Real
 from typing import Any
@@ -24,10 +25,10 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
-from treille.kernels.base import Fitted, Kernel
+from treille.kernels.base import NAME, Fitted, Kernel
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import NAME, Formatter, WrappedKernel, WrappedMap, within
+from treille.kernels.wrapped import Formatter, WrappedKernel, WrappedMap, within
 
 SCHEMES = ("idf", "nb", "learned")
 SHOWN = 3  # weights of a mapping in an expression
@@ -192,16 +193,12 @@ def _is_weight(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf
 
 
+@dataclass(eq=False, repr=False)
 class WeightedMap(WrappedMap):
     """The features of another map times weights: one row of weights per problem, or one row for all."""
 
-    def __init__(self, inner: FeatureMap, weights: np.ndarray, unseen: float):
-        super().__init__(inner)
-        self.weights = weights
-        self.unseen = unseen
-
-    def around(self, inner: FeatureMap) -> FeatureMap:
-        return WeightedMap(inner, self.weights, self.unseen)
+    weights: np.ndarray
+    unseen: float
 
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
         weighable = having(rows, WeighableRows)

@@ -1,6 +1,7 @@
 """Weisfeiler-Lehman: labels of nodes, refined round by round by the labels of their neighbours."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,11 @@ from treille.kernels.refined_labels import LabelNames, Rounds
 class WeisfeilerLehmanMap(GraphPatternMap):
     """Refined labels and their ids."""
 
-    _label_names: LabelNames | None = None
-    _named_labels: Any = None
+    @cached_property
+    def _label_names(self) -> LabelNames:
+        return LabelNames(self.features.key, self.label, self.edge_label if self.edge_alphabet else None)
 
     def pattern_name(self, pattern: int) -> str:
-        if self._label_names is None or self._named_labels is not self.alphabet:
-            self._label_names = LabelNames(
-                self.features.key, self.label, self.edge_label if self.edge_alphabet else None
-            )
-            self._named_labels = self.alphabet
         return self._label_names.name(pattern)
 
     def has_edges(self) -> bool:

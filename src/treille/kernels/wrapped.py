@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,19 @@ from treille.features import (
     StringMap,
 )
 from treille.features.abilities import having
+from treille.features.feature_map import Leaf
 from treille.features.merging import Merged, alike
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.base import Fitted, Kernel
+from treille.kernels.base import NAME, Fitted, Kernel
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 from treille.kernels.reading import Reads
-
-SUM, PRODUCT, POWER, NAME = range(1, 5)  # precedence of operators, as in Python
 
 Formatter = Callable[[Kernel], str]
 
 
 class Expression(ABC):
-    """Is shown as an expression such as ``0.5 * NGram(n=3)``; `binds` is the precedence of its operator."""
-
-    binds = NAME
+    """Is shown as an expression such as ``0.5 * NGram(n=3)``."""
 
     @abstractmethod
     def write(self, format: Formatter) -> str:
@@ -46,7 +44,7 @@ class Expression(ABC):
 def within(kernel: Kernel, level: int, format: Formatter) -> str:
     """An operand, in parentheses if its precedence is lower than `level`."""
     text = format(kernel)
-    return f"({text})" if getattr(kernel, "binds", NAME) < level else text
+    return f"({text})" if kernel.binds < level else text
 
 
 class WrappedKernel(Expression, CompositeKernel):
@@ -107,15 +105,15 @@ class WrappedKernel(Expression, CompositeKernel):
         return super().multiplies(batch) and self.kernel.multiplies(batch)
 
 
+@dataclass(eq=False, repr=False)
 class WrappedMap(LocatingMap):
     """The features of another map with changed values."""
 
-    def __init__(self, inner: FeatureMap):
-        self.inner = inner
+    inner: FeatureMap
 
-    @abstractmethod
     def around(self, inner: FeatureMap) -> FeatureMap:
         """The same change applied to another map."""
+        return replace(self, inner=inner)
 
     @abstractmethod
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
@@ -155,6 +153,9 @@ class WrappedMap(LocatingMap):
     def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
         return self.around(self.inner.with_leaves(change))
 
+    def leaves(self, columns: np.ndarray, batch: Any, prefix: str = "") -> Iterator[Leaf]:
+        return self.inner.leaves(columns, batch, prefix)
+
 
 class RescaledMap(WrappedMap, MergingMap, StringMap):
     """The features of another map, every row times a number."""
@@ -172,7 +173,7 @@ class RescaledMap(WrappedMap, MergingMap, StringMap):
         return self.inner.families()
 
     def merge(self, other: FeatureMap) -> Merged:
-        other = alike(type(self), self, other, *(name for name in vars(self) if name != "inner"))
+        other = alike(type(self), self, other, *(field.name for field in fields(self) if field.name != "inner"))
         merged, mine, theirs = having(self.inner, MergingMap).merge(other.inner)
         return self.around(merged), mine, theirs
 
