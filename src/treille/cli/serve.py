@@ -36,7 +36,6 @@ from treille.data.base import kind_of
 from treille.data.format import clipped, visible
 from treille.io.packed import PackedColumns
 from treille.kernels.parse import format_kernel
-from treille.tagging import Sentences
 
 LOG = "Print method, path, status and time of every request on standard error."
 SAMPLES = 50
@@ -114,7 +113,7 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
     from treille.serve.kinds import reader_of
     from treille.serve.playground import Sample
 
-    if estimator.task().reads is Sentences:
+    if estimator.task().per_token:
         items = first_sentences(estimator, [path], reading.encoding_of_sentences(), SAMPLES)
         titles = [""] * len(items)
     else:

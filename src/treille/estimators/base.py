@@ -117,6 +117,7 @@ class Model(LearnedDisplay, BaseEstimator):
 
     plan_: Plan
     report_: Report
+    reads_: Reads  # the kinds of data, and the units of the training examples
     reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
     _task: ClassVar[type[Task]]
 
@@ -169,7 +170,6 @@ class KernelMachine(Model):
     verbose: int
     functions_: DecisionFunctions
     n_iter_: int
-    reads_: Reads  # the kinds of data, and the units of the training examples
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with targets y: labels, or one number per example; `Ridge` takes rows of numbers, too."""
