@@ -40,7 +40,7 @@ import numpy as np
 import typer
 from sklearn.base import clone
 
-from treille import SVC, InputError, Lattices, LogisticRegression
+from treille import SVC, Batch, InputError, LogisticRegression
 from treille.cli import options, training
 from treille.cli.models import check_writable, warn_unknown
 from treille.cli.options import Data, flag, kernel_options, numbers_option, option
@@ -132,8 +132,8 @@ def _train_in_memory(
     data, tested = _read(task, machine.kernel)
     labels, machine.kernel = data.labels, data.kernel
     batch = data.kernel.batch(data.X, machine.n_jobs)  # read once, for all folds and the final model
-    if isinstance(batch, Lattices):
-        task.printer.note(f"read as distributions: {batch.report}")
+    if batch.note:
+        task.printer.note(batch.note)
     candidates, scored, splits = list[dict[str, Any]](), None, None
     if cv:
         splits = training.fold_splits(labels, cv, machine.random_state, task.printer)
@@ -145,9 +145,11 @@ def _train_in_memory(
         training.fit(machine, batch, labels)
     task.save(machine)
     if tested:
-        scored = HeldOut(f"on {tested.examples.source}", [training.score(machine, tested.X, tested.labels, labels)])
+        shown = machine.plan_.kernel.batch(tested.X, machine.n_jobs)
+        scores, outputs = training.score(machine, shown, tested.labels, labels)
+        scored = HeldOut(f"on {tested.examples.source}", [scores], 0, machine, shown, outputs)
     if task.report:
-        _write_report(task.report, task, machine, data, scored, splits, tested)
+        _write_report(task, task.report, machine, data, batch, scored, splits, tested)
     plan, source = machine.plan_, data.examples
     why = data.why if plan.kernel is machine.kernel else plan.kernel_why
     ended = describe_report(machine.report_, machine.tol)
@@ -155,35 +157,36 @@ def _train_in_memory(
 
 
 def _write_report(
-    path: Path,
     task: TrainingJob,
+    path: Path,
     machine: Any,
     data: Data,
+    batch: Batch,
     scored: HeldOut | None,
     splits: Splits | None,
     tested: Data | None,
 ) -> None:
     """The report of `treille train`: of the test file, of the examples held out, of the first fold, or of the training data.
 
-    For examples held out and folds, it is the report of a model trained on the others.
+    For examples held out and folds, it is the report of a model trained on the others; that of a fold is trained again, since a
+    cross-validation keeps the scores of its models alone.
     """
-    shown, X, labels = tested or data, data.X, np.array(data.labels)
-    source = Source(shown.examples.source, names=names_of(shown.examples), warnings=task.printer.warnings)
+    examples, trained = (tested or data).examples, (data.X, np.array(data.labels))
+    X, y = (tested.X, np.array(tested.labels)) if tested else (None, None)
+    source = Source(examples.source, names=names_of(examples), warnings=task.printer.warnings, batch=batch)
     if task.model:
         source = replace(source, model=str(task.model))
-    if tested is not None:
-        write_report(machine, tested.X, tested.labels, path, (X, labels), source)
-    elif splits is None or scored is None:
-        write_report(machine, None, None, path, (X, labels), source)
-    else:
-        how = "held out: the figures are of a model trained on the others"
-        if len(splits) > 1:
+    if scored and scored.fitted:
+        machine, source = scored.fitted, replace(source, batch=scored.batch, outputs=scored.outputs)
+    if scored and splits:
+        how, (rest, rows) = "held out: the figures are of a model trained on the others", splits[0]
+        if not scored.fitted:
             how = f"the first of {len(splits)} folds, of a model trained on the others; over all folds: {scored}"
-        rest, rows = splits[0]
-        trained = (some_of(X, rest), labels[rest])
-        fitted = scored.fitted or training.fit(clone(machine), *trained)
+            machine = training.fit(clone(machine), batch[rest], trained[1][rest])
+            source = replace(source, batch=batch[rows])
         source = replace(source, how=how, names=[source.names[i] for i in rows] if source.names else None)
-        write_report(fitted, some_of(X, rows), labels[rows], path, trained, source)
+        (X, y), trained = ((some_of(data.X, part), trained[1][part]) for part in (rows, rest))
+    write_report(machine, X, y, path, trained, source)
 
 
 def _read(task: TrainingJob, kernel: Kernel | None) -> tuple[Data, Data | None]:

@@ -35,7 +35,9 @@ class HeldOut:
     how: str
     folds: Sequence[Scores]
     not_converged: int = 0
-    fitted: Any = None  # the model of a single split
+    fitted: Any = None  # of a single split: the model, the examples held out, and its outputs for them
+    batch: Batch | None = None
+    outputs: np.ndarray | None = None
 
     def __str__(self) -> str:
         return f"{describe(summary(self.folds), self.folds[0].positive)}, {self.how}"
@@ -229,9 +231,11 @@ def fit(model: Any, X: Any, y: Any = None) -> Any:
         return model.fit(X, y)
 
 
-def score(model: Any, X: Any, truth: Sequence[str], among: Sequence[str]) -> Scores:
-    """Scores of a fitted model; `among`, the training labels, determine the positive class."""
-    return measure(truth, model.predict(X).tolist(), positive_class(model.classes_.tolist(), among))
+def score(model: Any, X: Any, truth: Sequence[str], among: Sequence[str]) -> tuple[Scores, np.ndarray]:
+    """Scores of a fitted model, and its outputs; `among`, the training labels, determine the positive class."""
+    outputs, task = model.decision_function(X), model.task()
+    best = [task.labels[k] for k in task.columns(outputs).argmax(axis=1)]
+    return measure(truth, best, positive_class(task.labels, among)), outputs
 
 
 def choose(
@@ -268,9 +272,10 @@ def held_out(model: Any, batch: Batch, labels: Sequence[str], splits: Splits, ho
     y, folds, failed = np.array(labels), list[Scores](), 0
     for train, test in splits:
         fitted = fit(clone(model), batch[train], y[train])
-        folds.append(score(fitted, batch[test], y[test].tolist(), labels))
+        scores, outputs = score(fitted, batch[test], y[test].tolist(), labels)
+        folds.append(scores)
         failed += fitted.report_.status != "converged"
-    return HeldOut(how, folds, failed, fitted if len(folds) == 1 else None)
+    return HeldOut(how, folds, failed, *((fitted, batch[test], outputs) if len(folds) == 1 else ()))
 
 
 def fold_splits(labels: Sequence[str], k: int, seed: int, printer: Printer) -> Splits:

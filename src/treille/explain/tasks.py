@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import log_expit, logsumexp
 
 from treille.data.format import count, listed, visible_label
-from treille.explain.examples import label_name, size_of
+from treille.explain.examples import label_name
 from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.spaces.functions import LinearFunctions
@@ -96,9 +96,9 @@ class Task(ABC):
     def answers(self, X: Any) -> dict[str, list[Any]]:
         """The predictions as JSON values, one item per example in each list."""
 
-    def counted(self, X: Any) -> str:
+    def counted(self, batch: Any) -> str:
         """How many examples there are, in words."""
-        return count(size_of(X), self.unit)
+        return count(len(batch), self.unit)
 
     def label_named(self, label: Any) -> Any:
         """The class that a text or a value of JSON means; raises an `InputError` if there is none."""
@@ -267,8 +267,8 @@ class Tagging(Task):
         values |= {"templates": list(map(str, features.templates)), "features": features.n_features}
         return fields, values
 
-    def counted(self, X: Any) -> str:
-        return f"{super().counted(X)} with {count(self.model._read_batch(X).n_tokens, 'token')}"
+    def counted(self, batch: Any) -> str:
+        return f"{super().counted(batch)} with {count(batch.n_tokens, 'token')}"
 
     def answers(self, X: Any) -> dict[str, list[Any]]:
         return {"tags": self.model.predict(X)}
