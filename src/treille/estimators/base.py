@@ -240,6 +240,11 @@ class KernelMachine(Model):
         except ValueError as error:
             raise InputError(str(error)) from None
 
+    def _know_columns_of(self, other: "KernelMachine") -> None:
+        """Keeps the number and the names of the columns that another model has validated, for the same examples."""
+        known = ("n_features_in_", "feature_names_in_")
+        vars(self).update({name: value for name, value in vars(other).items() if name in known})
+
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range, or the solver does not support the problem.
 
