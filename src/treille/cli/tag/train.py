@@ -84,11 +84,11 @@ def run(
     job.save(tagger)
     if tested:
         shown = tagger, tested, data
-    scores = compare(shown[0], *shown[1]) if shown else None
+    scores, predicted = compare(shown[0], *shown[1]) if shown else (None, None)
     _warn_of_tags(printer, tagger, data[1])
     if common.report:
         name, file = sentences.source(test or files), str(common.model or "model.treille")
-        source = Source(name, how if holdout else "", model=file, warnings=printer.warnings)
+        source = Source(name, how if holdout else "", model=file, warnings=printer.warnings, outputs=predicted)
         own, (some, tags), trained = shown or (tagger, (None, None), data)
         write_report(own, some, tags, common.report, trained, source)
     (X, y), task, features = data, Tagging(tagger), tagger.features_
