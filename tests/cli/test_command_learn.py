@@ -31,6 +31,18 @@ def test_json_has_the_whole_result(cli, wines):
     assert value["score"]["folds"] == 2
 
 
+def test_commands_that_train_describe_what_they_trained_alike(cli, wines):
+    Path("chunks.txt").write_text("the DT B-NP\ncat NN I-NP\n\na DT B-NP\ndog NN I-NP\n\n" * 3)
+    alike = {"file", "kernel", "space", "solver", "features", "report", "score", "model", "bytes", "page"}
+    for command in (["train", wines, *WORDS], ["learn", wines, *WORDS], ["tag", "train", "chunks.txt"]):
+        value = cli(*command, "--model", "m.treille", "--json").json()
+        assert alike <= set(value)
+        assert (value["model"], value["bytes"]) == ("m.treille", Path("m.treille").stat().st_size)
+        answer = cli(*command, "--model", "m.treille", "--max-epochs", 3, "--tol", 1e-12)
+        assert answer.code == 3, answer.err
+        assert "not yet 1e-12: raise --max-epochs or --tol" in answer.err
+
+
 def test_parts_have_one_weight_each(cli, wines):
     answer = cli("learn", wines, "--kernel", "ngram(2, unit=word) + ngram(3)", "--groups", "parts")
     assert answer.code == 0

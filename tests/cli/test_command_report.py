@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import treille
+from treille.kernels import NGram
 
 
 def page(name="report.html"):
@@ -69,6 +70,33 @@ def test_the_examples_held_out_are_those_that_the_score_is_of(cli, wines):
     accuracy = answer.json()["score"]["accuracy"]["mean"]
     assert f'<p class="value">{accuracy:.3f}</p>' in page("page.html")
     assert "15 examples" in page("page.html")
+
+
+@pytest.mark.parametrize(
+    ("words", "read", "predicted"),
+    [
+        (["--model", "m.treille"], [60, 60], [60]),
+        (["--holdout", "0.5"], [60, 30], [30]),
+        (["--cv", "2"], [60, 30], [30]),
+        (["--test", "wines.csv"], [60, 60, 60], [60]),
+    ],
+)
+def test_train_reads_and_predicts_the_examples_of_its_report_once(cli, wines, monkeypatch, words, read, predicted):
+    # The last examples read are a sample of the training examples: joined features are looked for in their texts.
+    found, outputs, batch, decide = [], [], NGram.batch, treille.SVC.decision_function
+
+    def counting(kernel, X, n_jobs=None):
+        found.extend([len(X)] * (isinstance(X, list) and len(X) > 20))  # at most 20 examples are explained at once
+        return batch(kernel, X, n_jobs)
+
+    def counting_outputs(model, X):
+        outputs.append(len(X))
+        return decide(model, X)
+
+    monkeypatch.setattr(NGram, "batch", counting)
+    monkeypatch.setattr(treille.SVC, "decision_function", counting_outputs)
+    assert cli("train", wines, *words, "--kernel", "ngram(3)", "--report", "page.html").code == 0
+    assert (found, outputs) == (read, predicted)
 
 
 def test_evaluate_reports_too(cli, wines, model):

@@ -162,6 +162,19 @@ def test_a_model_survives_its_file_and_a_pickle(params, tmp_path):
         assert str(again.plan_.kernel) == str(model.plan_.kernel)
 
 
+def test_the_file_names_the_kind_of_data_and_models_say_how_many_columns_they_read(tmp_path):
+    from treille.io.model import read_spec
+
+    model = fitted()
+    model.save(tmp_path / "m.treille")
+    assert read_spec(tmp_path / "m.treille")["reads"] == {"kinds": ["Sentences"], "units": []}
+    assert model.reading_ == treille.load(tmp_path / "m.treille").reading_ == {"columns": 2}
+    of_features = Tagger(min_count=1).fit([[{"word": "to"}, {"word": "be"}]], [["A", "B"]])
+    assert of_features.reading_ == {"columns": 0}
+    sentences = Sentences.read_json([[["word=be"], ["word=to"]]], of_features.reading_)
+    assert of_features.predict(sentences) == of_features.predict([[{"word": "be"}, {"word": "to"}]])
+
+
 def test_a_damaged_file_is_refused(tmp_path):
     from treille.io.model import read_model, write_model
 

@@ -174,3 +174,17 @@ def test_files_of_every_kind_give_samples_that_the_server_reads(tmp_path, name):
         answer = served.predict([json.dumps({"example": sample.value}).encode()])[0]
         assert isinstance(answer, bytes), (sample, answer)
     assert page(served, found)
+
+
+def test_columns_of_trees_give_samples_too(tmp_path):
+    path = tmp_path / "parsed.txt"
+    path.write_text(
+        "no |BT:parse| (S (NP he)) |ET| |BS:words| he |ES|\nyes |BT:parse| (Q (WH who)) |ET| |BS:words| who |ES|\n"
+    )
+    kernel = treille.kernels.Columns({"parse": treille.kernels.Subpath(), "words": treille.kernels.NGram(1)})
+    examples = treille.io.read(path, columns=["parse", "words"])
+    served = Served(treille.SVC(kernel).fit(examples.X, examples.labels))
+    found = _samples(Printer(quiet=True), served.model, Reading(), str(path))
+    assert [sample.value for sample in found][1] == {"parse": "(Q (WH who))", "words": "who"}
+    answers = served.predict([json.dumps({"example": sample.value}).encode() for sample in found])
+    assert [json.loads(answer)["label"] for answer in answers] == ["no", "yes"]

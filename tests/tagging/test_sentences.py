@@ -110,6 +110,7 @@ def test_sentences_are_a_kind_of_data(X):
     assert [len(X.part_names(i)) for i in range(len(X))] == list(map(len, X))
     assert X.nbytes > 0
     assert Sentences.write_json([("to", "TO"), "be"]) == [["to", "TO"], "be"]
+    assert list(Sentences.read_json([Sentences.write_json(each) for each in X], {"columns": len(X.columns)})) == list(X)
     assert Sentences.summarise(X, 1, 80).fields["tokens"] == str(X.n_tokens)
 
 

@@ -35,7 +35,6 @@ from treille.explain import Decision, Explanation
 from treille.explain.characters import largest, on_characters, text_of
 from treille.explain.explanation import Shown, page
 from treille.io.atomic_write import atomic_write
-from treille.tagging import Sentences
 
 Explained = tuple[dict[str, Any], list[Shown]]  # JSON values, and the content of a page
 LONGEST = 60  # cells of the name of a part
@@ -60,7 +59,7 @@ def run(
     """Reads a model and examples, and prints explanations."""
     check_writable(html, "page", [str(model), *reading.inputs(*files)], force)
     estimator = load_model(model, files)
-    if estimator.task().reads is Sentences:
+    if estimator.task().per_token:
         if label is not None:
             why = "is for classifiers: of a tagger, the tags that it gives are explained"
             raise typer.BadParameter(why, param_hint="--class")

@@ -18,16 +18,14 @@ adds to the output where it occurs once. 'treille predict' and 'treille evaluate
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import typer
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold
 
 from treille import InputError, LearnedRidge, LearnedSVC
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, print_saved
-from treille.cli.options import command, flag, kernel_option, option
-from treille.cli.training import NOT_CONVERGED, TrainingJob, checked, fit, fold_splits, held_out
+from treille.cli.options import flag, kernel_option, option
+from treille.cli.training import HeldOut, Trained, TrainingJob, checked, fit, fold_splits, held_out
 from treille.explain.report import describe_report
 from treille.kernels.parse import format_kernel
 
@@ -36,10 +34,9 @@ SPREAD = "optimal, or even: the same share for all active features or parts."
 LEARN = "risk: the least regularised error; alignment or alignment-nnls: alignment with the targets."
 
 
-@options.with_options()
+@options.with_options("holdout", "test", "report")
 def run(
     files: options.DataFiles,
-    model: options.ModelPath = None,
     *,
     reading: options.ReadingOptions,
     kernel: options.KernelText = None,
@@ -50,68 +47,55 @@ def run(
     regression: Annotated[bool, flag("--regression", "Labels are numbers: learn for ridge regression.")] = False,
     alpha: Annotated[float, option("NUMBER", "Weight of the regulariser, with --regression.")] = 1,
     tol: options.Tol = 1e-3,
-    max_epochs: options.MaxEpochs = 1000,
-    cv: options.Folds = None,
     top: Annotated[int, option("N", "How many weights to print.", min=1)] = 20,
-    jobs: options.Jobs = None,
-    seed: options.Seed = 0,
-    force: options.Force = False,
+    common: options.TrainingOptions,
     given: options.GivenOptions,
     printer: options.Output,
 ) -> None:
     """Reads, learns, scores, saves, and prints last."""
     if regression:
         given.refuse(("--C",), "with --regression, the weight is --alpha")
-        if cv is None:
+        if common.cv is None:
             given.refuse(("--seed",), "with --regression, it is for the folds of --cv: leave it out")
     else:
         given.refuse(("--alpha",), "it is for --regression; for classes use --C")
     if learn != "risk":
         given.refuse(("--spread",), f"is for --learn risk: leave it out with --learn {learn}")
-    check_writable(model, "model", reading.inputs(*files), force)
+    common.check(reading.inputs(*files))
     chosen = kernel_option(kernel)
-    shared: dict[str, Any] = {
-        "groups": groups, "learn": learn, "spread": spread, "tol": tol, "max_epochs": max_epochs, "n_jobs": jobs or -1,
-        "verbose": int(not printer.quiet),
-    }  # fmt: skip
-    learner: Any = checked(
-        LearnedRidge(chosen, alpha, **shared) if regression else LearnedSVC(chosen, C, random_state=seed, **shared)
+    shared: dict[str, Any] = {"groups": groups, "learn": learn, "spread": spread, "tol": tol} | common.parameters(
+        printer
     )
+    learner: Any = LearnedRidge(chosen, alpha, **shared)
+    if not regression:
+        learner = LearnedSVC(chosen, C, random_state=common.seed, **shared)
+    checked(learner)
     data = reading.load(printer, files, True, chosen, labels=False)
     learner.kernel = data.kernel
     batch = data.kernel.batch(data.X, learner.n_jobs)
     y = np.asarray(data.examples.targets()) if regression else np.array(data.labels)
-    scored, values = _scores(printer, learner, batch, y, cv, seed) if cv else ("", None)
+    scored = _scores(printer, learner, batch, y, common.cv, common.seed) if common.cv else None
     fit(learner, batch, y)
-    TrainingJob(files, [], model, reading, printer).save(learner)
-    tables = learner.learned_weights_
+    job = TrainingJob(files, common, reading, printer)
+    job.save(learner)
+    tables, report, kernel_text = learner.learned_weights_, learner.learning_report_, format_kernel(data.kernel)
     by_class = tables if isinstance(tables, dict) else {"": tables}
-    _print(printer, learner, data.why, by_class, top, scored)
-    if model:
-        print_saved(printer, model, f"{command('predict', model, 'FILE')}{reading.flags()}")
-    printer.result(
-        {
-            "file": data.examples.source,
-            "kernel": format_kernel(data.kernel),
-            "weights": {str(label): [each._asdict() for each in table] for label, table in by_class.items()},
-            "learning": learner.learning_report_.as_dict(),
-            "report": learner.report_.as_dict(),
-            "score": values,
-            "model": model and str(model),
-        }
-    )
-    if learner.learning_report_.status != "converged" or learner.report_.status != "converged":
-        raise typer.Exit(NOT_CONVERGED)
+    fields = {
+        "kernel": f"{kernel_text}, {data.why}", "space": "", "solver": "", "training": "",
+        "learning": describe_report(report, tol), "effect": _effect(learner),
+    }  # fmt: skip
+    weights = {str(label): [each._asdict() for each in table] for label, table in by_class.items()}
+    values = {"kernel": kernel_text, "weights": weights, "learning": report.as_dict()}
+    advice, file = "raise --max-epochs or --tol", data.examples.source
+    trained = Trained(learner, file, data.why, scored, fields, values, [report], advice)
+    trained.show(job, job.predict, details=lambda: _print_tables(printer, learner.groups == "parts", by_class, top))
 
 
-def _scores(
-    printer: Printer, learner: Any, batch: Any, y: np.ndarray, cv: int, seed: int
-) -> tuple[str, dict[str, Any]]:
-    """The scores of a cross-validation, in words and as JSON values."""
+def _scores(printer: Printer, learner: Any, batch: Any, y: np.ndarray, cv: int, seed: int) -> HeldOut:
+    """The scores of a cross-validation."""
     how = f"in {cv}-fold cross-validation"
-    if isinstance(learner, LearnedSVC):
-        found = held_out(learner, batch, y.tolist(), fold_splits(y.tolist(), cv, seed, printer), how)
-        return str(found), found.as_dict()
+    if is_classifier(learner):
+        return held_out(learner, batch, y.tolist(), fold_splits(y.tolist(), cv, seed, printer), how)
     if len(y) < cv:
         raise InputError(f"there are {len(y)} examples: --cv {cv} is too much, try --cv {len(y)}")
     errors = []
@@ -119,23 +103,22 @@ def _scores(
         fitted = fit(clone(learner), batch[train], y[train])
         errors.append(float(np.sqrt(np.mean((fitted.predict(batch[test]) - y[test]) ** 2))))
     mean, spread = float(np.mean(errors)), float(np.std(errors))
-    return f"root mean squared error {mean:.4g} ± {spread:.2g}, {how}", {"how": how, "rmse": errors, "folds": cv}
+    text = f"root mean squared error {mean:.4g} ± {spread:.2g}, {how}"
+    return HeldOut(text, {"how": how, "rmse": errors, "folds": cv})
 
 
-def _print(printer: Printer, learner: Any, why: str, tables: dict[Any, Any], top: int, scored: str) -> None:
-    printer.field("kernel", f"{format_kernel(learner.kernel)}, {why}")
-    printer.field("learning", describe_report(learner.learning_report_, learner.tol))
-    printer.field("sizes", learner.plan_.sizes)
-    if scored:
-        printer.field("score", scored)
-    if learner.groups != "parts" and isinstance(learner, LearnedSVC) and len(learner.classes_) == 2:
-        negative, positive = learner.classes_.tolist()
-        printer.field("effect", f"positive: for {positive}, negative: for {negative}")
+def _effect(learner: Any) -> str:
+    """What the signs of effects mean, where there are two classes."""
+    names = [] if learner.groups == "parts" else learner.task().names
+    return f"positive: for {names[1]}, negative: for {names[0]}" if len(names) == 2 else ""
+
+
+def _print_tables(printer: Printer, parts: bool, tables: dict[Any, Any], top: int) -> None:
+    name = "part" if parts else "feature"
     for label, table in tables.items():
-        name = "part" if learner.groups == "parts" else "feature"
         printer.print(f"{f'{label}: ' if label != '' else ''}{len(table):,} {name}s with weight")
         rows = [
             [each.name, f"{each.weight:.4g}", f"{each.share:.2%}", "" if each.effect is None else f"{each.effect:+.3g}"]
             for each in table[:top]
         ]
-        printer.table([name, "weight", "share", "effect" if learner.groups != "parts" else ""], rows)
+        printer.table([name, "weight", "share", "" if parts else "effect"], rows)

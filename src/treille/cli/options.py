@@ -15,7 +15,7 @@ import typer
 
 from treille import InputError, Strings, Trees, Vectors
 from treille.cli.console import Printer
-from treille.cli.models import refuse_model
+from treille.cli.models import check_writable, refuse_model
 from treille.data.base import kind_of
 from treille.data.sequences import RESIDUES, as_residues
 from treille.io import Examples, read, read_chunks
@@ -210,14 +210,32 @@ QuietNotes = Annotated[bool, flag("--quiet", "Print the result, warnings and err
 Force = Annotated[bool, flag("--force", "Overwrite what this command would not: other files, and its input.")]
 
 ReportPath = Annotated[Path | None, option("PATH", "Also write a report page, HTML.")]
-ModelPath = Annotated[Path | None, option("PATH", "Where to save the model.")]
 C = Annotated[float, option("NUMBER", "Weight of the losses; less is smoother.", "--C")]
 Tol = Annotated[float, option("NUMBER", "Relative duality gap to reach.")]
-MaxEpochs = Annotated[int, option("N", "Passes over the data, at most.")]
-Folds = Annotated[int | None, option("K", "Score by K-fold cross-validation.", "--cv", min=2)]
-HoldOut = Annotated[float | None, option("PART", "Score on a part held out, such as 0.2.")]
-TestFiles = Annotated[list[str] | None, option("FILE", "Score on another file; give it again for each file.")]
-Seed = Annotated[int, option("N", "Seed of the visiting order and of the splits.")]
+
+
+@dataclass(frozen=True)
+class Training:
+    """Where to save, how to score and how to train: the options of commands that train. See `with_options`, as for `Reading`."""
+
+    model: Annotated[Path | None, option("PATH", "Where to save the model.")] = None
+    max_epochs: Annotated[int, option("N", "Passes over the data, at most.")] = 1000
+    cv: Annotated[int | None, option("K", "Score by K-fold cross-validation.", "--cv", min=2)] = None
+    holdout: Annotated[float | None, option("PART", "Score on a part held out, such as 0.2.")] = None
+    test: Annotated[list[str] | None, option("FILE", "Score on another file; give it again for each file.")] = None
+    report: ReportPath = None
+    jobs: Jobs = None
+    seed: Annotated[int, option("N", "Seed of the visiting order and of the splits.")] = 0
+    force: Force = False
+
+    def check(self, inputs: list[str]) -> None:
+        """Checks before any work whether the model and the report can be written."""
+        check_writable(self.model, "model", inputs, self.force)
+        check_writable(self.report, "report", [*inputs, str(self.model or "")], self.force)
+
+    def parameters(self, printer: Printer) -> dict[str, Any]:
+        """The parameters of all estimators."""
+        return {"max_epochs": self.max_epochs, "n_jobs": self.jobs or -1, "verbose": int(not printer.quiet)}
 
 
 class Given:
@@ -244,6 +262,7 @@ def _results(json: Json = False, quiet: QuietNotes = False) -> Printer:
 
 # Parameters of commands that `with_options` makes from the options that the second argument, a function or a class, takes.
 ReadingOptions = Annotated[Reading, Reading]
+TrainingOptions = Annotated[Training, Training]
 GivenOptions = Annotated[Given, Given]
 Output = Annotated[Printer, _output]
 ResultOutput = Annotated[Printer, _results]

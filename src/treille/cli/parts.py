@@ -13,7 +13,7 @@ import typer
 from treille import InputError
 from treille.cli.console import Printer
 from treille.cli.options import option, option_errors
-from treille.cli.training import Trained, TrainingJob, check_classes, fit
+from treille.cli.training import Trained, TrainingJob, check_classes, fit, of_classes
 from treille.data.base import available_memory, readable_size
 from treille.data.format import class_counts, count, shares
 from treille.explain.report import describe_report
@@ -81,14 +81,11 @@ def train_parts(task: TrainingJob, machine: Any, limits: Limits) -> Trained:
     return Trained(
         machine,
         source,
-        format,
-        counts,
         machine.plan_.kernel_why,
-        ended,
         scored,
-        memory=f"{readable_size(peak)} at most{allowed}" if peak else "",
+        {"memory": f"{readable_size(peak)} at most{allowed}" if peak else "", "training": ended},
+        of_classes(format, counts, peak_memory=peak or None),
         checkpoint_note=done if limits.checkpoint else "",
-        values={"peak_memory": peak or None},
     )
 
 

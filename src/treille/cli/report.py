@@ -25,7 +25,6 @@ from treille.data.base import readable_size
 from treille.explain.examples import names_of
 from treille.explain.page import Origin
 from treille.explain.report import write_report
-from treille.tagging import Sentences
 
 
 @options.with_options("alphabet", "root_label")
@@ -55,7 +54,7 @@ def run(
 
 def _read(printer: Printer, model: Any, reading: Reading, paths: list[str]) -> tuple[Any, Any, str, list[str] | None]:
     """Examples and what is known about them, the name of the files, and the names of the examples."""
-    if model.task().reads is Sentences:
+    if model.task().per_token:
         encoding = reading.encoding_of_sentences()
         return *sentences.read_for(printer, model, paths, None, encoding), sentences.source(paths), None
     reading, kernel = reading.like(model), model.plan_.kernel

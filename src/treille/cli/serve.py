@@ -34,9 +34,7 @@ from treille.cli.options import Reading, flag, option
 from treille.cli.tag.sentences import first_sentences
 from treille.data.base import kind_of
 from treille.data.format import clipped, visible
-from treille.io.packed import PackedColumns
 from treille.kernels.parse import format_kernel
-from treille.tagging import Sentences
 
 LOG = "Print method, path, status and time of every request on standard error."
 SAMPLES = 50
@@ -114,7 +112,7 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
     from treille.serve.kinds import reader_of
     from treille.serve.playground import Sample
 
-    if estimator.task().reads is Sentences:
+    if estimator.task().per_token:
         items = first_sentences(estimator, [path], reading.encoding_of_sentences(), SAMPLES)
         titles = [""] * len(items)
     else:
@@ -123,13 +121,16 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
         found = found.take(range(min(SAMPLES, len(found))))
         ids, labels = found.ids or [""] * len(found), found.labels or [""] * len(found)
         titles = [f"{id} {label}".strip() for id, label in zip(ids, labels, strict=True)]
-        X: Any = reading.data(printer, found, kernel)
-        if isinstance(X, PackedColumns):
-            items = [{name: column[i] for name, column in X.columns.items()} for i in range(len(found))]
-        else:
-            items = list(found.X if isinstance(found.X, Sequence) else kind_of(found.X).of(found.X))
+        X, names = reading.data(printer, found, kernel), list(kernel.reads.columns)
+        each = zip(*(_listed(X[name]) for name in names), strict=True)
+        items = [dict(zip(names, row, strict=True)) for row in each] if names else _listed(found.X)
     write = reader_of(estimator).write
     return [Sample(_name(i, *each), write(each[1])) for i, each in enumerate(zip(titles, items, strict=True), 1)]
+
+
+def _listed(X: Any) -> list[Any]:
+    """The examples, each as a value that its kind writes in JSON."""
+    return list(X if isinstance(X, Sequence) else kind_of(X).of(X))
 
 
 def _name(i: int, title: str, example: Any) -> str:

@@ -8,16 +8,16 @@ from contextlib import ExitStack
 from treille import InputError, Perceptron
 from treille.cli.console import Printer
 from treille.cli.options import kernel_option
-from treille.cli.training import Trained, TrainingJob
+from treille.cli.training import Trained, TrainingJob, of_classes
 from treille.data.format import count, seconds
 from treille.explain.report import describe_report
 from treille.solvers.progress import running_text
 
 
-def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool, jobs: int | None) -> Trained:
+def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool) -> Trained:
     """Learns from each chunk of the examples. What was learned is kept if the user, or a bad line, ends it early."""
     printer, reading, chosen = task.printer, task.reading, kernel_option(kernel)
-    machine = Perceptron(chosen, fit_intercept=fit_intercept, n_jobs=jobs or -1)
+    machine = Perceptron(chosen, fit_intercept=fit_intercept, n_jobs=task.options.jobs or -1)
     begun, counts, first, ended = time.perf_counter(), Counter[str](), None, None
     with ExitStack() as shown:
         show: Callable[[str], None] | None = None
@@ -49,18 +49,14 @@ def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool, job
     taken, n = time.perf_counter() - begun, count(counts.total(), "example")
     if ended is not None:
         what = "interrupted" if isinstance(ended, KeyboardInterrupt) else "the input ended with an error"
-        where = f" is saved to {task.model}" if task.model else ""
+        where = f" is saved to {task.options.model}" if task.options.model else ""
         printer.warn(f"{what}: the model learned from the {n} before that{where}")
     accuracy = machine.running_accuracy_
-    return Trained(
-        machine,
-        first.source,
-        first.format,
-        counts,
-        machine.plan_.kernel_why,
-        f"{describe_report(machine.report_, machine.tol)}, {seconds(taken)} with reading",
-        scored,
-        running=f"accuracy {accuracy:.3f} on the {n} of the stream, each predicted before it was learned",
-        values={"running_accuracy": accuracy, "seconds": taken},
-        ended=ended,
-    )
+    fields = {
+        "solver": "",
+        "training": f"{describe_report(machine.report_, machine.tol)}, {seconds(taken)} with reading",
+        "score": f"accuracy {accuracy:.3f} on the {n} of the stream, each predicted before it was learned",
+        "test": scored.text if scored else "",
+    }
+    values = of_classes(first.format, counts, running_accuracy=accuracy, seconds=taken)
+    return Trained(machine, first.source, machine.plan_.kernel_why, scored, fields, values, ended=ended)

@@ -40,18 +40,19 @@ import numpy as np
 import typer
 from sklearn.base import clone
 
-from treille import SVC, InputError, Lattices, LogisticRegression
+from treille import SVC, SVCCV, Batch, InputError, LogisticRegression, LogisticRegressionCV
 from treille.cli import options, training
-from treille.cli.models import check_writable, warn_unknown
-from treille.cli.options import Data, flag, kernel_options, numbers_option, option
+from treille.cli.models import warn_unknown
+from treille.cli.options import Data, command, flag, kernel_options, numbers_option, option
 from treille.cli.parts import Limits, hint_memory, train_parts
 from treille.cli.stream import train_stream
-from treille.cli.training import NOT_CONVERGED, HeldOut, Splits, Trained, TrainingJob, check_scoring, checked
+from treille.cli.training import HeldOut, Splits, Trained, TrainingJob, check_scoring, checked, of_classes
 from treille.data.format import class_counts, count, shares
 from treille.explain.examples import names_of, some_of
 from treille.explain.page import Origin
-from treille.explain.report import describe_report, write_report
+from treille.explain.report import write_report
 from treille.kernels import Kernel
+from treille.kernels.parse import format_kernel
 
 WITH_PARTS = ("--checkpoint", "--scratch", "--min-count")
 IN_MEMORY = ("--cv", "--holdout", "--report")
@@ -65,46 +66,35 @@ STREAM = "Train a perceptron in one pass over a file that need not fit in memory
 @options.with_options()
 def run(
     files: options.DataFiles,
-    model: options.ModelPath = None,
     *,
     reading: options.ReadingOptions,
     kernel: options.KernelText = None,
     C: Annotated[str, option("NUMBER", CS, "--C")] = "1",
     loss: Annotated[Literal["hinge", "squared_hinge", "logistic"], option("NAME", LOSS)] = "hinge",
     tol: options.Tol = 1e-3,
-    max_epochs: options.MaxEpochs = 1000,
     class_weight: Annotated[Literal["balanced"] | None, option("balanced", "Give rare classes a larger C.")] = None,
     no_intercept: Annotated[bool, flag("--no-intercept", "Learn no intercept.")] = False,
-    cv: options.Folds = None,
-    holdout: options.HoldOut = None,
-    test: options.TestFiles = None,
-    report: options.ReportPath = None,
+    common: options.TrainingOptions,
     limits: Annotated[Limits, Limits],
     stream: Annotated[bool, flag("--stream", STREAM)] = False,
-    jobs: options.Jobs = None,
-    seed: options.Seed = 0,
-    force: options.Force = False,
     given: options.GivenOptions,
     printer: options.Output,
 ) -> None:
     """Checks the options, trains, saves, and prints last: a reader that stops early, such as head, loses no work."""
     _refuse_options(given, stream, limits)
     if not stream:
-        ways = {"--cv": cv, "--holdout": holdout, "--test": test or None}
-        check_scoring(model, ways, "--test FILE" if limits.in_parts else "--cv 5")
-    inputs = reading.inputs(*files, *(test or ()))
-    check_writable(model, "model", inputs, force)
-    check_writable(report, "report", [*inputs, str(model or "")], force)
-    task = TrainingJob(files, test or [], model, reading, printer, report)
+        check_scoring(common, "--test FILE" if limits.in_parts else "--cv 5")
+    common.check(reading.inputs(*files, *(common.test or ())))
+    task = TrainingJob(files, common, reading, printer)
     if stream:
-        trained = train_stream(task, kernel, not no_intercept, jobs)
+        trained = train_stream(task, kernel, not no_intercept)
     else:
         kernels, Cs = kernel_options(kernel), numbers_option(C, "--C")
-        if cv is None:
+        if common.cv is None:
             _refuse_several(kernels, Cs, limits)
         shared: dict[str, Any] = {
-            "kernel": kernels[0] if kernels else None, "tol": tol, "max_epochs": max_epochs, "class_weight": class_weight,
-            "fit_intercept": not no_intercept, "n_jobs": jobs or -1, "random_state": seed, "verbose": int(not printer.quiet),
+            "kernel": kernels[0] if kernels else None, "tol": tol, "class_weight": class_weight,
+            "fit_intercept": not no_intercept, "random_state": common.seed, **common.parameters(printer),
         }  # fmt: skip
         machine: Any = LogisticRegression(**shared) if loss == "logistic" else SVC(loss=loss, **shared)
         for value in Cs:
@@ -112,32 +102,25 @@ def run(
         if limits.in_parts:
             trained = train_parts(task, machine, limits)
         else:
-            trained = _train_in_memory(task, machine, kernels, Cs, cv, holdout)
-    trained.show(task)
-    if trained.ended is not None:
-        raise trained.ended
-    if not trained.converged:
-        raise typer.Exit(NOT_CONVERGED)
+            search = LogisticRegressionCV if loss == "logistic" else SVCCV
+            trained = _train_in_memory(task, machine, search, kernels, Cs)
+    trained.show(task, command("inspect", common.model), task.predict)
 
 
 def _train_in_memory(
-    task: TrainingJob,
-    machine: Any,
-    kernels: Sequence[Kernel],
-    Cs: Sequence[float],
-    cv: int | None,
-    holdout: float | None,
+    task: TrainingJob, machine: Any, search: Any, kernels: Sequence[Kernel], Cs: Sequence[float]
 ) -> Trained:
     """Trains on all examples at once, by the best of several kernels and values of C if there is a cross-validation."""
-    data, tested = _read(task, machine.kernel)
+    (data, tested), cv, holdout = _read(task, machine.kernel), task.options.cv, task.options.holdout
     labels, machine.kernel = data.labels, data.kernel
     batch = data.kernel.batch(data.X, machine.n_jobs)  # read once, for all folds and the final model
-    if isinstance(batch, Lattices):
-        task.printer.note(f"read as distributions: {batch.report}")
+    if batch.note:
+        task.printer.note(batch.note)
     candidates, scored, splits = list[dict[str, Any]](), None, None
     if cv:
         splits = training.fold_splits(labels, cv, machine.random_state, task.printer)
-        machine, scored, candidates = training.choose(machine, kernels or [data.kernel], Cs, batch, labels, splits)
+        kernels = kernels or [data.kernel]
+        machine, scored, candidates = training.choose(search, machine, kernels, Cs, batch, labels, splits)
     else:
         if holdout:
             splits = training.part_split(labels, holdout, machine.random_state)
@@ -145,45 +128,49 @@ def _train_in_memory(
         training.fit(machine, batch, labels)
     task.save(machine)
     if tested:
-        scored = HeldOut(f"on {tested.examples.source}", [training.score(machine, tested.X, tested.labels, labels)])
-    if task.report:
-        _write_report(task.report, task, machine, data, scored, splits, tested)
-    plan, source = machine.plan_, data.examples
+        shown = machine.plan_.kernel.batch(tested.X, machine.n_jobs)
+        scores, outputs = training.score(machine, shown, tested.labels, labels)
+        scored = HeldOut.of(f"on {tested.examples.source}", [scores], 0, machine, shown, outputs)
+    if task.options.report:
+        _write_report(task, task.options.report, machine, data, batch, scored, splits, tested)
+    plan, source, several = machine.plan_, data.examples, len(candidates)
     why = data.why if plan.kernel is machine.kernel else plan.kernel_why
-    ended = describe_report(machine.report_, machine.tol)
-    return Trained(machine, source.source, source.format, class_counts(labels), why, ended, scored, candidates)
+    best = f"C = {machine.C:g}, {format_kernel(plan.kernel)}: the best of {several} by accuracy" if several > 1 else ""
+    values = of_classes(source.format, class_counts(labels), candidates)
+    return Trained(machine, source.source, why, scored, {"chosen": best}, values)
 
 
 def _write_report(
-    path: Path,
     task: TrainingJob,
+    path: Path,
     machine: Any,
     data: Data,
+    batch: Batch,
     scored: HeldOut | None,
     splits: Splits | None,
     tested: Data | None,
 ) -> None:
     """The report of `treille train`: of the test file, of the examples held out, of the first fold, or of the training data.
 
-    For examples held out and folds, it is the report of a model trained on the others.
+    For examples held out and folds, it is the report of a model trained on the others; that of a fold is trained again, since a
+    cross-validation keeps the scores of its models alone.
     """
-    shown, X, labels = tested or data, data.X, np.array(data.labels)
-    source = Origin(shown.examples.source, names=names_of(shown.examples), warnings=task.printer.warnings)
-    if task.model:
-        source = replace(source, model=str(task.model))
-    if tested is not None:
-        write_report(machine, tested.X, tested.labels, path, (X, labels), source)
-    elif splits is None or scored is None:
-        write_report(machine, None, None, path, (X, labels), source)
-    else:
-        how = "held out: the figures are of a model trained on the others"
-        if len(splits) > 1:
-            how = f"the first of {len(splits)} folds, of a model trained on the others; over all folds: {scored}"
-        rest, rows = splits[0]
-        trained = (some_of(X, rest), labels[rest])
-        fitted = scored.fitted or training.fit(clone(machine), *trained)
+    examples, trained = (tested or data).examples, (data.X, np.array(data.labels))
+    X, y = (tested.X, np.array(tested.labels)) if tested else (None, None)
+    source = Origin(examples.source, names=names_of(examples), warnings=task.printer.warnings, batch=batch)
+    if task.options.model:
+        source = replace(source, model=str(task.options.model))
+    if scored and scored.fitted:
+        machine, source = scored.fitted, replace(source, batch=scored.batch, outputs=scored.outputs)
+    if scored and splits:
+        how, (rest, rows) = "held out: the figures are of a model trained on the others", splits[0]
+        if not scored.fitted:
+            how = f"the first of {len(splits)} folds, of a model trained on the others; over all folds: {scored.text}"
+            machine = training.fit(clone(machine), batch[rest], trained[1][rest])
+            source = replace(source, batch=batch[rows])
         source = replace(source, how=how, names=[source.names[i] for i in rows] if source.names else None)
-        write_report(fitted, some_of(X, rows), labels[rows], path, trained, source)
+        (X, y), trained = ((some_of(data.X, part), trained[1][part]) for part in (rows, rest))
+    write_report(machine, X, y, path, trained, source)
 
 
 def _read(task: TrainingJob, kernel: Kernel | None) -> tuple[Data, Data | None]:
@@ -200,9 +187,9 @@ def _read(task: TrainingJob, kernel: Kernel | None) -> tuple[Data, Data | None]:
         letters = set("".join(examples.X[:100]).upper())
         if {"A", "C", "G"} <= letters <= set("ACGTUN"):
             printer.note("these look like DNA: --alphabet dna folds case, and chooses a kernel of both strands")
-    if not task.test:
+    if not task.options.test:
         return data, None
-    tested = reading.load(printer, task.test, True, data.kernel)
+    tested = reading.load(printer, task.options.test, True, data.kernel)
     warn_unknown(printer, sorted(counts), tested.examples.source, tested.labels)
     return data, tested
 

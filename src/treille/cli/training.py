@@ -2,9 +2,8 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,18 @@ import typer
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from treille import SVCCV, Batch, ConvergenceWarning, InputError, LogisticRegression, LogisticRegressionCV
+from treille import Batch, ConvergenceWarning, InputError
 from treille.cli.console import Printer
 from treille.cli.models import print_saved, warn_unknown
-from treille.cli.options import Reading, command, option_errors
+from treille.cli.options import Reading, Training, command, option_errors
 from treille.cli.predict import predicted
 from treille.data.format import class_counts
+from treille.explain.report import describe_report
 from treille.explain.scores import Scores, describe, measure, measure_pairs, positive_class, summary
 from treille.io import Examples
 from treille.kernels import Kernel
 from treille.kernels.parse import format_kernel
+from treille.solvers import Report
 
 NOT_CONVERGED = 3  # the exit code
 
@@ -30,152 +31,149 @@ Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Scores on held-out examples: how they were held out, and the scores of each fold."""
+    """Scores on held-out examples, and how these were held out: in words, and as JSON values."""
 
-    how: str
-    folds: Sequence[Scores]
-    not_converged: int = 0
-    fitted: Any = None  # the model of a single split
+    text: str
+    values: dict[str, Any]
+    not_converged: int = 0  # of the folds
+    fitted: Any = None  # of a single split: the model, the examples held out, and its outputs for them
+    batch: Batch | None = None
+    outputs: Any = None
 
-    def __str__(self) -> str:
-        return f"{describe(summary(self.folds), self.folds[0].positive)}, {self.how}"
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"how": self.how, "positive": self.folds[0].positive, "folds": len(self.folds), **summary(self.folds)}
+    @classmethod
+    def of(cls, how: str, folds: Sequence[Scores], not_converged: int = 0, *single: Any) -> "HeldOut":
+        """The scores of classifiers in each fold; `single` are the attributes of a single split."""
+        positive, mean = folds[0].positive, summary(folds)
+        values = {"how": how, "positive": positive, "folds": len(folds), **mean}
+        return cls(f"{describe(mean, positive)}, {how}", values, not_converged, *single)
 
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """The files to train on and to score on, how to read them, where to print, and where to save the model and a report."""
+    """The files to train on, how to read them and to train, and where to print."""
 
     files: Sequence[str]
-    test: Sequence[str]
-    model: Path | None
+    options: Training
     reading: Reading
     printer: Printer
-    report: Path | None = None
 
     def save(self, machine: Any) -> None:
         """Saves a trained machine, with how its examples were read."""
         machine.reading_ |= self.reading.remembered()
-        if self.model:
-            with self.printer.busy(f"saving {self.model}"):
-                machine.save(self.model)
+        if self.options.model:
+            with self.printer.busy(f"saving {self.options.model}"):
+                machine.save(self.options.model)
 
     def score(self, machine: Any, counts: Mapping[str, int]) -> HeldOut | None:
         """Scores on the test files, which are read in chunks; `counts` of the training labels determine the positive class."""
-        if not self.test:
+        test = self.options.test
+        if not test:
             return None
         names, kernel = machine.classes_.tolist(), machine.plan_.kernel
         pairs, truth = Counter[tuple[str, str]](), Counter[str]()
-        chunks = self.reading.chunks(self.test, True, kernel, False)
-        for chunk in predicted(self.printer, chunks, self.reading, kernel, machine.predict, self.test[0]):
+        chunks = self.reading.chunks(test, True, kernel, False)
+        for chunk in predicted(self.printer, chunks, self.reading, kernel, machine.predict, test[0]):
             labels, source = chunk.examples.labels or [], chunk.examples.input or chunk.examples.source
             truth.update(labels)
             pairs.update(zip(labels, chunk.found.tolist(), strict=True))
         warn_unknown(self.printer, names, source, truth)
-        return HeldOut(f"on {source}", [measure_pairs(pairs, positive_class(names, counts))])
+        return HeldOut.of(f"on {source}", [measure_pairs(pairs, positive_class(names, counts))])
+
+    @property
+    def predict(self) -> str:
+        """The command to predict with the model."""
+        return f"{command('predict', self.options.model, 'FILE')}{self.reading.flags()}"
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained machine, its data, and how it was scored."""
+    """A trained machine, how it was scored, and what else is printed about it."""
 
     machine: Any
     file: str
-    format: str
-    counts: Mapping[str, int]  # of the labels
     kernel_why: str
-    training: str  # how it ended
     score: HeldOut | None = None
-    candidates: list[dict[str, Any]] = field(default_factory=list)  # of a choice by cross-validation
-    memory: str = ""
-    running: str = ""  # the score on examples of a stream, before they were learned
-    checkpoint_note: str = ""
+    fields: dict[str, str] = field(default_factory=dict)  # for people, in addition to those of the plan, or instead
     values: dict[str, Any] = field(default_factory=dict)  # further members of the JSON object
+    further: Sequence[Report] = ()  # reports of further stages
+    advice: str = "raise --max-epochs or --tol, lower --C, or normalize the kernel"
+    checkpoint_note: str = ""
     ended: BaseException | None = None  # what ended the training early
 
-    @property
-    def converged(self) -> bool:
-        """Whether the duality gap is as small as demanded; a stream demands none."""
-        return self.machine.report_.status in ("converged", "stream")
-
-    def show(self, task: TrainingJob) -> None:
-        """Prints the result, for people or as JSON."""
-        printer = task.printer
+    def show(self, job: TrainingJob, *commands: str, details: Callable[[], None] = lambda: None) -> None:
+        """Prints the result, for people or as JSON, with commands to try; ends the command if training did not converge."""
+        printer, model, page, score = job.printer, job.options.model, job.options.report, self.score
         for name, text in self._fields().items():
             if text:
                 printer.field(name, text)
+        details()
         if self.machine.task().n_features == 0:
             no_features = "no text has a feature of this kernel, so the model cannot distinguish them"
             printer.warn(f"{no_features}: choose a smaller n")
-        if not self.converged:
-            warn_gap(printer, self.machine, "raise --max-epochs or --tol, lower --C, or normalize the kernel")
-        elif self.score and self.score.not_converged:
-            folds = f"{self.score.not_converged} of {len(self.score.folds)} folds"
+        reports = (self.machine.report_, *self.further)
+        failed = [report.relative_gap for report in reports if report.status not in ("converged", "stream")]
+        if failed:
+            printer.warn(f"the duality gap is {failed[0]:.1e}, not yet {self.machine.tol:g}: {self.advice}")
+        elif score and score.not_converged:
+            folds = f"{score.not_converged} of {score.values['folds']} folds"
             printer.warn(f"{folds} fell short of the gap: raise --max-epochs")
         if self.checkpoint_note:
             printer.note(self.checkpoint_note)
-        predict = f"{command('predict', task.model, 'FILE')}{task.reading.flags()}"
-        print_saved(printer, task.model, command("inspect", task.model), predict)
-        if task.report:
-            printer.field("report", f"{task.report}: open it in a browser")
-        printer.result(self._as_dict(task))
+        print_saved(printer, model, *commands)
+        if page:
+            printer.field("report", f"{page}: open it in a browser")
+        saved = {"model": model and str(model), "bytes": model and model.stat().st_size, "page": page and str(page)}
+        printer.result(self._values() | saved)
+        if self.ended is not None:
+            raise self.ended
+        if failed:
+            raise typer.Exit(NOT_CONVERGED)
 
     def _fields(self) -> dict[str, str]:
-        plan, score, several = self.machine.plan_, str(self.score or ""), len(self.candidates)
-        kernel = format_kernel(plan.kernel)
-        best = f"C = {self.machine.C:g}, {kernel}: the best of {several} by accuracy" if several > 1 else ""
-        return {
-            "chosen": best,
-            "kernel": f"{kernel}, {self.kernel_why}",
+        plan, machine = self.machine.plan_, self.machine
+        first = dict.fromkeys(("chosen", "tags", "features"), "")
+        return first | {
+            "kernel": f"{format_kernel(plan.kernel)}, {self.kernel_why}",
             "space": f"{plan.space.name}, {plan.space_why}",
-            "solver": "" if self.running else f"{plan.solver!r}, {plan.solver_why}",
+            "solver": f"{plan.solver!r}, {plan.solver_why}",
+            "learning": "",
             "sizes": plan.sizes,
-            "memory": self.memory,
-            "training": self.training,
-            "score": self.running or score,
-            "test": score if self.running else "",
+            "memory": "",
+            "training": describe_report(machine.report_, machine.tol, machine.task().pairs),
+            "score": self.score.text if self.score else "",
+            **self.fields,
         }
 
-    def _as_dict(self, task: TrainingJob) -> dict[str, Any]:
+    def _values(self) -> dict[str, Any]:
         plan = self.machine.plan_
         return {
             "file": self.file,
-            "format": self.format,
-            "examples": sum(self.counts.values()),
-            "classes": class_counts(self.counts),
             "kernel": format_kernel(plan.kernel),
             "space": plan.space.name,
             "solver": type(plan.solver).__name__,
             "features": self.machine.task().n_features,
             "report": self.machine.report_.as_dict(),
+            "score": self.score and self.score.values,
             **self.values,
-            "score": self.score and self.score.as_dict(),
-            **saved(task.model),
-            "candidates": self.candidates,
-            "page": task.report and str(task.report),
         }
 
 
-def saved(model: Path | None) -> dict[str, Any]:
-    """Members of a JSON object: the file of the model, and its size."""
-    return {"model": model and str(model), "bytes": model and model.stat().st_size}
+def of_classes(format: str, counts: Mapping[str, int], candidates: Sequence[Any] = (), **more: Any) -> dict[str, Any]:
+    """JSON values of examples with labels, `counts` of them, and of the candidates of a choice by cross-validation."""
+    values = {"format": format, "examples": sum(counts.values()), "classes": class_counts(counts)}
+    return values | {"candidates": candidates} | more
 
 
-def warn_gap(printer: Printer, machine: Any, advice: str) -> None:
-    printer.warn(f"the duality gap is {machine.report_.relative_gap:.1e}, not yet {machine.tol:g}: {advice}")
-
-
-def check_scoring(model: Path | None, ways: Mapping[str, Any], example: str) -> None:
-    """Checks before any work that a model is saved or scored; `ways` to score are options with their values."""
+def check_scoring(options: Training, example: str) -> None:
+    """Checks before any work that a model is saved or scored in one way."""
+    ways = {"--cv": options.cv, "--holdout": options.holdout, "--test": options.test or None}
     chosen = [option for option, value in ways.items() if value is not None]
     if len(chosen) > 1:
         raise typer.BadParameter(f"{' and '.join(chosen)} were given: choose one way to score", param_hint=chosen[0])
-    part = ways["--holdout"]
+    part = options.holdout
     if part is not None and not 0 < part < 1:
         raise typer.BadParameter(f"{part:g} is not between 0 and 1", param_hint="--holdout")
-    if model is None and not chosen:
+    if options.model is None and not chosen:
         raise typer.BadParameter(
             f"say where to save the model, for example --model my.treille, or ask for a score alone with {example}",
             param_hint="--model",
@@ -229,18 +227,25 @@ def fit(model: Any, X: Any, y: Any = None) -> Any:
         return model.fit(X, y)
 
 
-def score(model: Any, X: Any, truth: Sequence[str], among: Sequence[str]) -> Scores:
-    """Scores of a fitted model; `among`, the training labels, determine the positive class."""
-    return measure(truth, model.predict(X).tolist(), positive_class(model.classes_.tolist(), among))
+def score(model: Any, X: Any, truth: Sequence[str], among: Sequence[str]) -> tuple[Scores, np.ndarray]:
+    """Scores of a fitted model, and its outputs; `among`, the training labels, determine the positive class."""
+    outputs, task = model.decision_function(X), model.task()
+    best = [task.labels[k] for k in task.columns(outputs).argmax(axis=1)]
+    return measure(truth, best, positive_class(task.labels, among)), outputs
 
 
 def choose(
-    model: Any, kernels: Sequence[Kernel], Cs: Sequence[float], batch: Batch, labels: Sequence[str], splits: Splits
+    chooser: Any,
+    model: Any,
+    kernels: Sequence[Kernel],
+    Cs: Sequence[float],
+    batch: Batch,
+    labels: Sequence[str],
+    splits: Splits,
 ) -> tuple[Any, HeldOut, list[dict[str, Any]]]:
     """Chooses the kernel and C of highest accuracy on held-out examples. Returns the model, fitted on all examples, its scores, and
     the parameters and mean accuracy of each candidate, the best first."""
     own = model.get_params(deep=False)
-    chooser: Any = LogisticRegressionCV if isinstance(model, LogisticRegression) else SVCCV
     params = {name: own[name] for name in chooser().get_params(deep=False) if name in own and name != "kernel"}
     positive, folds = positive_class(sorted(set(labels)), labels), list[Scores]()
 
@@ -259,7 +264,7 @@ def choose(
         for params, mean in zip(search.cv_results_["params"], means, strict=True)
     ]
     candidates.sort(key=lambda each: -each["accuracy"])
-    scored = HeldOut(f"in {n_folds}-fold cross-validation", of_best, failed)
+    scored = HeldOut.of(f"in {n_folds}-fold cross-validation", of_best, failed)
     return search.best_estimator_, scored, candidates
 
 
@@ -268,9 +273,10 @@ def held_out(model: Any, batch: Batch, labels: Sequence[str], splits: Splits, ho
     y, folds, failed = np.array(labels), list[Scores](), 0
     for train, test in splits:
         fitted = fit(clone(model), batch[train], y[train])
-        folds.append(score(fitted, batch[test], y[test].tolist(), labels))
+        scores, outputs = score(fitted, batch[test], y[test].tolist(), labels)
+        folds.append(scores)
         failed += fitted.report_.status != "converged"
-    return HeldOut(how, folds, failed, fitted if len(folds) == 1 else None)
+    return HeldOut.of(how, folds, failed, *((fitted, batch[test], outputs) if len(folds) == 1 else ()))
 
 
 def fold_splits(labels: Sequence[str], k: int, seed: int, printer: Printer) -> Splits:

@@ -85,6 +85,11 @@ class Batch(PackedExamples):
         """One example as `read_json` reads it."""
         return example.tolist() if isinstance(example, np.ndarray) else example
 
+    @property
+    def note(self) -> str:
+        """What is to be said about the examples beside their number; most kinds have nothing to say."""
+        return ""
+
     def take(self, rows: Sequence[int]) -> Any:
         return self[np.asarray(rows, np.int64)]
 

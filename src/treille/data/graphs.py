@@ -20,7 +20,7 @@ from treille.io.errors import InputError
 from treille.io.graph_objects import adjacency_graph, dict_graph, edge_index_graph, graph_of, is_graph
 from treille.io.graphs import check_sizes, format_graph, smiles_graph
 from treille.io.networkx_graphs import networkx_graph, to_networkx
-from treille.io.packed_graphs import NO_CODES, NO_WEIGHTS, PackedGraphs, check_parts, pack
+from treille.io.packed_graphs import NO_CODES, NO_WEIGHTS, GraphArrays, PackedGraphs, check_parts, pack
 
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 JSON_GRAPH = {
@@ -42,7 +42,7 @@ Labels = Literal["all", "nodes", "edges", "none"]
 CoreArrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-class Graphs(PackedBatch):
+class Graphs(PackedBatch, GraphArrays):
     """Many graphs in flat arrays: nodes of graph i are those from ``offsets[i]`` to ``offsets[i + 1]``.
 
     ``batch[i]`` is a `Graph`. Nodes of a graph are counted from 0. An undirected edge is stored as two arcs, a loop as one. Either
@@ -90,15 +90,6 @@ class Graphs(PackedBatch):
     title = "graphs"
     packed = PackedGraphs
     stored = ("labels", "offsets", "arcs", "targets", "edge_labels", "weights", "attributes")
-    labels: np.ndarray
-    arcs: np.ndarray
-    targets: np.ndarray
-    edge_labels: np.ndarray
-    weights: np.ndarray
-    attributes: np.ndarray
-    alphabet: list[str]
-    edge_alphabet: list[str]
-    directed: bool
 
     def __init__(self, data: Any, n_jobs: int | None = None):
         self._hold(**vars(data if isinstance(data, PackedGraphs) else _read(data)))

@@ -257,6 +257,10 @@ class Lattices(FlatBatch):
         pruned = int((self.lost > 0).sum())
         return LatticeReport(len(self), empty, int(off.sum()), pruned, float(lost.mean()), float(lost.max()))
 
+    @property
+    def note(self) -> str:
+        return f"read as distributions: {self.report}"
+
     def for_core(self) -> _core.Lattices:
         """The arrays as the core takes them."""
         return _core.Lattices(*(getattr(self, name) for name in ARRAYS))

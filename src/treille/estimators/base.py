@@ -117,6 +117,7 @@ class Model(LearnedDisplay, BaseEstimator):
 
     plan_: Plan
     report_: Report
+    reads_: Reads  # the kinds of data, and the units of the training examples
     reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
     _task: ClassVar[type[Task]]
 
@@ -169,7 +170,6 @@ class KernelMachine(Model):
     verbose: int
     functions_: DecisionFunctions
     n_iter_: int
-    reads_: Reads  # the kinds of data, and the units of the training examples
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with targets y: labels, or one number per example; `Ridge` takes rows of numbers, too."""
@@ -238,6 +238,11 @@ class KernelMachine(Model):
             return validate_data(self, X, reset=reset, **options)
         except ValueError as error:
             raise InputError(str(error)) from None
+
+    def _know_columns_of(self, other: "KernelMachine") -> None:
+        """Keeps the number and the names of the columns that another model has validated, for the same examples."""
+        known = ("n_features_in_", "feature_names_in_")
+        vars(self).update({name: value for name, value in vars(other).items() if name in known})
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range, or the solver does not support the problem.

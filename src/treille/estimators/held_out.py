@@ -38,9 +38,7 @@ class Examples:
         """The same examples as another model reads them; models with equal kernels share batch and features."""
         if not (isinstance(model.kernel, Kernel) and same_kernel(self.source.kernel, model.kernel)):
             return replace(self, model=model, source=model._examples(X), known=KnownFeatures())
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.model, name):
-                setattr(model, name, getattr(self.model, name))
+        model._know_columns_of(self.model)
         return self
 
     def posed(self, model: KernelMachine) -> Posed:

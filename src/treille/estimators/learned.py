@@ -305,7 +305,7 @@ class KernelLearner(LearningParameters, KernelMachine):
         return self._by_class([library.counting(weight_fst(fitted.inner, weights)) for weights in fitted.weights])
 
     def _by_class(self, each: Sequence[Any]) -> Any:
-        return each[0] if len(each) == 1 else dict(zip(getattr(self, "classes_", range(len(each))), each, strict=True))
+        return each[0] if len(each) == 1 else dict(zip(self.task().labels or range(len(each)), each, strict=True))
 
     def _extra(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if callable(self.groups):

@@ -135,7 +135,7 @@ class Perceptron(TrainingParameters, Classifier):
                 f"space is {self.space!r}, which compares with landmarks among all examples: partial_fit needs space='auto'"
             )
         start = time.perf_counter()
-        stream, begun = self._stream, hasattr(self, "functions_")
+        stream, begun = self._stream, self.__sklearn_is_fitted__()
         if begun:
             kernel, why, batch = self.plan_.kernel, self.plan_.kernel_why, self._read_batch(X)
         else:
@@ -171,7 +171,7 @@ class Perceptron(TrainingParameters, Classifier):
 
     def _classes(self, labels: np.ndarray, given: Any) -> tuple[np.ndarray, bool]:
         """All classes after this call, and whether there can be no others."""
-        known = self.classes_ if hasattr(self, "functions_") else None
+        known = self.classes_ if self.__sklearn_is_fitted__() else None
         if given is not None:
             given = found_labels(given, len(np.asarray(given)))[0]
             if self._fixed and known is not None and given.tolist() != known.tolist():

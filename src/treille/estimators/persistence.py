@@ -28,10 +28,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> treille.load(path).predict(["abab"]).tolist()
     ['x']
     """
+    from treille.estimators.base import Model  # here: models are written by functions of this module
+
     spec, arrays = read_model(path)
     name = spec.get("estimator")
     cls: Any = find("estimators", name)
-    if not hasattr(cls, "_restore"):
+    if cls is None or not issubclass(cls, Model):
         raise InputError(
             f"{os.fspath(path)}: holds a {name!r}, which is unknown: call treille.register on the class first, "
             "install the package that provides it, or upgrade treille"

@@ -23,6 +23,7 @@ from treille.kernels import Conjunctions, Kernel
 from treille.kernels.additive import part_of
 from treille.kernels.polynomial import conjunctions_of
 from treille.kernels.precomputed import as_kernel
+from treille.kernels.reading import Reads
 from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage
@@ -93,6 +94,7 @@ class Tagger(TrainingParameters, Model):
     """
 
     _task = Tagging
+    reads_ = Reads((Sentences,))
     kernel: Kernel | str | None = None
     templates: Any = None
     _: KW_ONLY
@@ -197,7 +199,8 @@ class Tagger(TrainingParameters, Model):
     ) -> None:
         self.features_, self.item_of_, self.weights_ = features, item_of, weights
         self.intercept_, self.pairs_, self.own_scheme_ = intercept, pairs, own_scheme
-        self.tags_, self.reading_ = list(features.tags), {}
+        self.tags_, columns = list(features.tags), 0 if features.reads_items else max(1, features.n_columns)
+        self.reading_ = {"columns": columns}
         used = own_scheme if self.scheme == "auto" else self.scheme
         allowed = np.ones((len(self.tags_) + 1,) * 2, bool)
         if own_scheme is not None:
@@ -215,8 +218,7 @@ class Tagger(TrainingParameters, Model):
     def _read_batch(self, X: Any) -> Sentences:
         """New sentences; lists are features of tokens if the model was trained on features."""
         check_is_fitted(self)
-        lists = self.features_.reads_items and not isinstance(X, Sentences)
-        return Sentences.of_features(X) if lists else Sentences(X)
+        return Sentences(X) if self.reading_["columns"] else Sentences.of_features(X)
 
     def _in_own_scheme(self, tags: Sentences) -> Sentences:
         """Tags in the scheme of the training tags."""
@@ -313,7 +315,8 @@ class Tagger(TrainingParameters, Model):
         check_is_fitted(self)
         spec, features = self.features_.state()
         weights_spec, weights = self.weights_.state()
-        spec = estimator_spec(self) | {"features": spec, "weights": weights_spec, "own_scheme": self.own_scheme_ or ""}
+        spec = estimator_spec(self) | {"reads": self.reads_.spec(), "features": spec, "weights": weights_spec}
+        spec["own_scheme"] = self.own_scheme_ or ""
         if self.templates is not None:
             spec["params"]["templates"] = spec["features"]["templates"]
         arrays = {f"features.{name}": array for name, array in features.items()}

@@ -250,7 +250,7 @@ def truth_of(task: Choice, y: Any, n: int) -> list[str] | None:
 def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, source: Origin) -> Content:
     """The content of a report with figures, curves and examples of a classifier, or of a detector of outliers."""
     truth = truth_of(task, y, size_of(X))
-    outputs = task.model.decision_function(X)
+    outputs = task.model.decision_function(source.batch) if source.outputs is None else source.outputs
     scores = task.columns(outputs)
     found = Predictions(task.titles, scores, task.probabilities(outputs), scores.argmax(axis=1), truth)
     trained = None

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -34,6 +34,8 @@ class Origin:
     warnings: Sequence[str] = ()
     name: str = ""  # of this part, on a page of several models
     most: int = 200  # examples, at most
+    batch: Any = None  # the examples as the model reads them, if it has read them
+    outputs: Any = None  # of its decision function for them, or its tags, if they are known
 
 
 class Bar(NamedTuple):

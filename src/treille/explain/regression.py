@@ -64,7 +64,7 @@ def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
 
 def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, source: Origin) -> Content:
     """The content of a report with errors, plots and examples of a regressor."""
-    predicted = _columns(task.model.predict(X))
+    predicted = _columns(task.model.predict(source.batch))
     true = None if y is None else _columns(y)
     if true is not None and true.shape != predicted.shape:
         raise InputError(f"y has the shape {true.shape}, expected {predicted.shape}: one row for each example")

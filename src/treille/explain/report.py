@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from treille.data import Strings
+from treille.data import Batch, Strings
 from treille.data.format import count, seconds, visible, visible_label
 from treille.data.table import leaf_batches
 from treille.explain.examples import listed_examples, sample, size_of, some_of
@@ -70,16 +70,16 @@ def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Origin
     )
     if X is None:
         return content
-    n = size_of(X)
-    if n == 0:
+    if size_of(X) == 0:
         expected = "a report needs at least one, or None for a report of the model alone"
         raise InputError(f"there are no {task.unit}s: {expected}")
+    source = replace(source, batch=model._read_batch(X) if source.batch is None else source.batch)
     content = replace(
         content,
         title=f"{name} on {source.data}" if source.data else content.title,
-        summary=sentence(task.counted(X), source.how, trained),
+        summary=sentence(task.counted(source.batch), source.how, trained),
         banner=TOO_GOOD if source.training else "",
-        data=_statistics(model, X, n),
+        data=_statistics(X, source.batch),
     )
     return task.report(content, X, y, train, source)
 
@@ -112,13 +112,12 @@ def sentence(*parts: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
+def _statistics(X: Any, batch: Batch) -> dict[str, str]:
     """Statistics of the data. Texts are described by their characters, whatever the kernel reads."""
-    batch = model._read_batch(X)
     kinds = {type(leaf) for _, leaf in leaf_batches(batch)}
     texts = kinds == {Strings} and isinstance(X, list)
     kind = Strings if texts else type(batch)
-    return {"kind": kind.title, "examples": f"{n:,}"} | kind.summarise(X if texts else batch, 0, 80).fields
+    return {"kind": kind.title, "examples": f"{len(batch):,}"} | kind.summarise(X if texts else batch, 0, 80).fields
 
 
 def plan(model: Any) -> dict[str, str]:

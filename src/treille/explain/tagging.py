@@ -29,10 +29,11 @@ LEGEND = "A wrong tag is crossed out, with the true one below it. Choose a word 
 
 def tagged(content: Content, task: Tagging, X: Any, y: Any, train: Any, source: Origin) -> Content:
     """The content of a report with scores of tags, and sentences with their errors."""
-    sentences = task.model._read_batch(X)
+    sentences = source.batch
     if sentences.n_tokens == 0:
         raise InputError("there are no tokens: a report needs at least one, or None for a report of the model alone")
-    predicted, true = task.model.tagged(sentences), None if y is None else one_column(y, "tag")
+    predicted = task.model.tagged(sentences) if source.outputs is None else source.outputs
+    true = None if y is None else one_column(y, "tag")
     if true is not None and not np.array_equal(true.offsets, predicted.offsets):
         raise InputError("the tags do not have the lengths of the sentences")
     if true is not None:

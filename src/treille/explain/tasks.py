@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.special import log_expit, logsumexp
 
-from treille.data import Batch
 from treille.data.format import count, listed, visible_label
-from treille.explain.examples import label_name, size_of
+from treille.explain.examples import label_name
 from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.spaces.functions import LinearFunctions
-from treille.tagging import Sentences
 from treille.tagging.templates import described
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ class Task(ABC):
 
     labels: list[Any] | None = None
     fields: ClassVar[tuple[str, ...]]
-    reads: ClassVar[type[Batch] | None] = None  # the kind of data, if the kernel does not decide it
+    per_token: ClassVar[bool] = False  # whether each token of an example gets a label of its own
     unit: ClassVar[str] = "example"
     pairs: bool = False  # whether each problem separates two labels
     noun: ClassVar[str] = "class"
@@ -98,9 +96,9 @@ class Task(ABC):
     def answers(self, X: Any) -> dict[str, list[Any]]:
         """The predictions as JSON values, one item per example in each list."""
 
-    def counted(self, X: Any) -> str:
+    def counted(self, batch: Any) -> str:
         """The number of examples, in words."""
-        return count(size_of(X), self.unit)
+        return count(len(batch), self.unit)
 
     def label_named(self, label: Any) -> Any:
         """The class that a text or a value of JSON means; raises an `InputError` if there is none."""
@@ -230,7 +228,7 @@ class Tagging(Task):
     """A tag for each token of a sentence."""
 
     fields = ("tags",)
-    reads, unit, noun = Sentences, "sentence", "tag"
+    per_token, unit, noun = True, "sentence", "tag"
     commands = {"predict": "tag run", "evaluate": "tag evaluate"}  # noqa: RUF012
     one_answer = "a tagger explains the tag that each token gets"
     no_weights = ""
@@ -269,8 +267,8 @@ class Tagging(Task):
         values |= {"templates": list(map(str, features.templates)), "features": features.n_features}
         return fields, values
 
-    def counted(self, X: Any) -> str:
-        return f"{super().counted(X)} with {count(self.model._read_batch(X).n_tokens, 'token')}"
+    def counted(self, batch: Any) -> str:
+        return f"{super().counted(batch)} with {count(batch.n_tokens, 'token')}"
 
     def answers(self, X: Any) -> dict[str, list[Any]]:
         return {"tags": self.model.predict(X)}

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,11 +33,10 @@ class PlainGraph(NamedTuple):
         return int(self.nodes) if isinstance(self.nodes, (int, np.integer)) else len(self.nodes)
 
 
-@dataclass(frozen=True, repr=False)
-class PackedGraphs(PackedExamples):
-    """Graphs in flat arrays, as a file holds them; `treille.Graphs`, which describes the arrays, is made of them."""
+@dataclass(frozen=True, repr=False, eq=False)
+class GraphArrays:
+    """The attributes of graphs in flat arrays; `treille.Graphs` describes them."""
 
-    title: ClassVar[str] = "graphs"
     labels: np.ndarray
     offsets: np.ndarray
     arcs: np.ndarray
@@ -48,6 +47,12 @@ class PackedGraphs(PackedExamples):
     alphabet: list[str]
     edge_alphabet: list[str]
     directed: bool
+
+
+class PackedGraphs(GraphArrays, PackedExamples):
+    """Graphs in flat arrays, as a file holds them; `treille.Graphs` is made of them."""
+
+    title = "graphs"
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

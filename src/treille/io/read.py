@@ -128,7 +128,7 @@ class ReadingPlan:
         if format is not None and format not in formats:
             raise InputError(f"unknown format {format!r}, expected one of {', '.join(formats)}")
         check_kind(weights)
-        known = getattr(like, "reading_", {})
+        known = {} if like is None else like.reading_
         root_label = root_label or bool(known.get("root_label"))
         if label is not None and (labels is not None or root_label):
             other = "--root-label" if labels is None else "--labels"

@@ -7,9 +7,6 @@ from typing import Any
 from treille import InputError
 from treille.data.format import short_json
 from treille.kernels.reading import Reads
-from treille.tagging import Sentences
-
-SENTENCES = "sentences"
 
 
 @dataclass(frozen=True)
@@ -41,8 +38,6 @@ def reader_of(model: Any) -> Reader:
     >>> reader.kind, reader.read(["abc"])
     ('texts', ['abc'])
     """
-    if model.task().reads is Sentences:
-        return _reader_of_sentences(model)
     return _reader(model.reads_, model.reading_)
 
 
@@ -52,7 +47,8 @@ def _reader(reads: Reads, reading: Mapping[str, Any]) -> Reader:
     if not reads.kinds:
         raise InputError("the kernel of the model does not say which kind of data it reads: it cannot be served")
     kind = reads.kinds[-1]
-    return Reader(kind.json_schema(reads.units), lambda values: kind.read_json(values, reading), kind.write_json)
+    schema, n_columns = kind.json_schema(reads.units), reading.get("columns", 1)
+    return Reader(schema, lambda values: kind.read_json(values, reading), kind.write_json, n_columns=n_columns)
 
 
 def _reader_of_columns(columns: Mapping[str, Reader]) -> Reader:
@@ -78,16 +74,3 @@ def _reader_of_columns(columns: Mapping[str, Reader]) -> Reader:
     own = {name: dict(column.schema) for name, column in columns.items()}
     words = {"title": "columns", "description": "an object with a value for each column"}
     return Reader(words | {"type": "object", "properties": own, "required": list(own)}, read, write, columns)
-
-
-def _reader_of_sentences(model: Any) -> Reader:
-    """Tokens are texts, or lists of columns; objects or lists of features for a model that was trained on such."""
-    features, schema = model.features_.reads_items, Sentences.json_schema()
-
-    def read(values: list[Any]) -> Sentences:
-        for i, value in enumerate(values):
-            if not isinstance(value, list):
-                raise InputError(f"item {i} is {short_json(value)}, expected {schema['description']}")
-        return Sentences.of_features(values) if features else Sentences(values)
-
-    return Reader(schema, read, Sentences.write_json, n_columns=0 if features else model.features_.n_columns)

@@ -5,10 +5,8 @@ from typing import Any
 import treille
 from treille.explain.tasks import SINGULAR
 from treille.serve.api import Served
-from treille.serve.kinds import SENTENCES
 from treille.serve.limits import Limits
 from treille.serve.requests import KINDS
-from treille.tagging import Sentences
 
 FAILURES = (400, 408, 413, 415, 421, 422, 500, 503, 504)
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
@@ -71,8 +69,8 @@ def _predictions(served: Served, label: dict[str, Any]) -> tuple[dict[str, Any],
 
 def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) -> dict[str, Any]:
     own = {"score": NUMBER, "intercept": NUMBER, "parts": {"type": "array", "items": TEXT}, "contributions": NUMBERS}
-    if served.reader.kind == SENTENCES:
-        token = _object({"token": Sentences.json_schema()["items"], "tag": label} | own)
+    if served.task.per_token:
+        token = _object({"token": served.reader.schema["items"], "tag": label} | own)
         return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
     html = {"type": "string", "description": "The example highlighted, if asked for."}
     optional = {"html": html, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 import treille
 from treille.kernels.parse import format_kernel
 from treille.serve.api import Served
-from treille.serve.kinds import SENTENCES, Reader
+from treille.serve.kinds import Reader
 
 STYLES = (
     ("treille.explain", "palette.css"),
@@ -34,9 +34,8 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
     environment = Environment(
         loader=PackageLoader("treille.serve", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    readers, kind = served.reader.columns or {"": served.reader}, "columns" if served.reader.columns else "parts"
-    if served.reader.kind == SENTENCES:
-        kind = "tags"
+    readers = served.reader.columns or {"": served.reader}
+    kind = "columns" if served.reader.columns else "tags" if served.task.per_token else "parts"
     fields = [
         {"name": name, "kind": reader.kind, "hint": _hint(reader), "columns": reader.n_columns}
         for name, reader in readers.items()
@@ -64,6 +63,6 @@ def asset(name: str) -> bytes:
 
 
 def _hint(reader: Reader) -> str:
-    if reader.kind == SENTENCES and reader.n_columns != 1:
+    if reader.n_columns != 1:
         return SEVERAL.format(n=reader.n_columns) if reader.n_columns else FEATURES
     return str(reader.schema.get("$comment", reader.expected))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data.base import FlatBatch, Summary, as_index, codes_of, running_sum, selection
-from treille.data.format import clipped, count
+from treille.data.format import clipped, count, short_json
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.packed import joined_offsets, over_one_alphabet
@@ -110,6 +110,8 @@ class Sentences(FlatBatch):
         >>> Sentences.of_features([[["bias", "word=The"], {"word": "cat", "title": False, "bias": 1.0}]])[0]
         [['bias', 'word=The'], ['word=cat', 'bias']]
         """
+        if isinstance(data, Sentences):
+            return data
         tokens, offsets = flat(data)
         return cls._made((), offsets, items_of(tokens, offsets), None)
 
@@ -233,6 +235,14 @@ class Sentences(FlatBatch):
             "type": "array",
             "items": {"anyOf": [text, {"type": "array", "items": text}, {"type": "object"}]},
         }
+
+    @classmethod
+    def read_json(cls, values: list[Any], reading: Mapping[str, Any]) -> Sentences:
+        """Tokens are texts, or lists of columns; lists or objects of features where the model reads no columns."""
+        for i, value in enumerate(values):
+            if not isinstance(value, list):
+                raise InputError(f"item {i} is {short_json(value)}, expected {cls.json_schema()['description']}")
+        return cls(values) if reading.get("columns", 1) else cls.of_features(values)
 
     @classmethod
     def write_json(cls, example: Any) -> list[Any]:

@@ -46,17 +46,18 @@ def run(
     tagger = sentences.load_tagger(model, files, beam, jobs)
     X, y = sentences.read_for(printer, tagger, files, tag_column, encoding)
     with printer.busy("tagging"):
-        scores = compare(tagger, X, y)
+        scores, tags = compare(tagger, X, y)
     _print(printer, scores)
     if report is not None:
-        source = Origin(sentences.source(files), model=str(model), warnings=printer.warnings)
+        source = Origin(sentences.source(files), model=str(model), warnings=printer.warnings, outputs=tags)
         write_report(tagger, X, y, report, source=source)
         printer.note(f"report written to {report}: open it in a browser")
     printer.result({"model": str(model), "file": sentences.source(files)} | scores)
 
 
-def compare(model: Tagger, X: Sentences, y: Sentences) -> dict[str, Any]:
-    """Scores of a model on tagged sentences, as JSON values: accuracy, tags that are confused, chunks if tags mark such."""
+def compare(model: Tagger, X: Sentences, y: Sentences) -> tuple[dict[str, Any], Sentences]:
+    """Scores of a model on tagged sentences, as JSON values: accuracy, tags that are confused, chunks if tags mark such. Returns
+    also the predicted tags."""
     predicted = model.tagged(X)
     true, found = texts_of(y), texts_of(predicted)
     wrong = true != found
@@ -66,9 +67,10 @@ def compare(model: Tagger, X: Sentences, y: Sentences) -> dict[str, Any]:
     value: dict[str, Any] = {"sentences": len(X), "tokens": X.n_tokens, "accuracy": float((~wrong).sum() / X.n_tokens)}
     value |= {"f1": None, "confused": confused}
     if model.own_scheme_ is None:
-        return value
+        return value, predicted
     chunks = chunk_scores(y, predicted)
-    return value | _values(chunks) | {"types": {name: _values(each) for name, each in chunks.types.items()}}
+    types = {name: _values(each) for name, each in chunks.types.items()}
+    return value | _values(chunks) | {"types": types}, predicted
 
 
 def _values(scores: Any) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def source(paths: Sequence[str]) -> str:
 def load_tagger(path: Path, data: Sequence[str], beam: int | None, jobs: int | None) -> Tagger:
     """The tagger of a model file, with the options --beam and --jobs."""
     model = load_model(path, data)
-    if model.task().reads is not Sentences:
+    if not model.task().per_token:
         kind = type(model).__name__
         raise InputError(f"{path}: is a model of {kind}, expected one of 'treille tag train': use 'treille predict'")
     tagger: Tagger = model.set_params(n_jobs=jobs or -1, beam=beam or model.beam)

@@ -18,27 +18,24 @@ computed on sentences that were not used for training; the saved model is traine
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-import typer
 from sklearn.base import clone
 
 from treille import InputError, Tagger
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, print_saved
-from treille.cli.options import command, kernel_option, option
+from treille.cli.options import Reading, command, kernel_option, option
 from treille.cli.tag import sentences
 from treille.cli.tag.evaluate import compare, describe
 from treille.cli.tag.sentences import Tagged
-from treille.cli.training import NOT_CONVERGED, check_scoring, checked, fit, saved, warn_gap
+from treille.cli.training import HeldOut, Trained, TrainingJob, check_scoring, checked, fit
 from treille.data.format import class_counts, listed
 from treille.explain.page import Origin
-from treille.explain.report import describe_report, write_report
+from treille.explain.report import write_report
 from treille.explain.tagging import texts_of
 from treille.explain.tasks import Tagging
-from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
 DEFAULT = Tagger()
@@ -47,16 +44,14 @@ KERNEL = "Such as 'linear()' or 'polynomial(2)', of the features of a token."
 SCHEME = "Scheme to learn chunks in, such as BIOES; auto or none."
 
 
-@options.with_options()
+@options.with_options("cv")
 def run(
     files: sentences.TaggedFiles,
-    model: options.ModelPath = None,
     kernel: Annotated[str | None, option("KERNEL", KERNEL, default="conjunctions of two features")] = None,
     templates: Annotated[Path | None, option("FILE", "Feature templates of treille or CRF++.")] = None,
     C: options.C = DEFAULT.C,
     loss: Annotated[Literal["hinge", "squared_hinge"], option("NAME", "hinge or squared_hinge.")] = "squared_hinge",
     tol: options.Tol = DEFAULT.tol,
-    max_epochs: options.MaxEpochs = DEFAULT.max_epochs,
     min_count: Annotated[int, option("N", "Leave out features that occur less often.")] = DEFAULT.min_count,
     scheme: Annotated[str, option("NAME", SCHEME)] = str(DEFAULT.scheme),
     direction: Annotated[Literal["forward", "backward"], option("NAME", "Tag forward, or backward.")] = "forward",
@@ -65,26 +60,19 @@ def run(
     tag_column: sentences.TagColumn = None,
     format: Annotated[sentences.Format, option("NAME", "conll: columns; crfsuite: features.")] = "conll",
     encoding: sentences.Encoding = "utf-8",
-    holdout: options.HoldOut = None,
-    test: options.TestFiles = None,
-    report: options.ReportPath = None,
-    jobs: options.Jobs = None,
-    seed: options.Seed = 0,
-    force: options.Force = False,
     *,
+    common: options.TrainingOptions,
     printer: options.Output,
 ) -> None:
     """Reads, scores, trains, saves, and prints last."""
-    check_scoring(model, {"--holdout": holdout, "--test": test or None}, "--holdout 0.1")
-    inputs = [*files, *(test or ()), *([str(templates)] if templates else [])]
-    check_writable(model, "model", inputs, force)
-    check_writable(report, "report", inputs, force)
+    check_scoring(common, "--holdout 0.1")
+    common.check([*files, *(common.test or ()), *([str(templates)] if templates else [])])
+    holdout, test, seed = common.holdout, common.test, common.seed
     tagger = checked(
         Tagger(
-            kernel_option(kernel), templates and read_templates(templates), C=C, loss=loss, tol=tol, max_epochs=max_epochs,
-            min_count=min_count, scheme=None if scheme.lower() == "none" else scheme if scheme == "auto" else scheme.upper(),
-            direction=direction, beam=beam, multiclass=multiclass, n_jobs=jobs or -1, random_state=seed,
-            verbose=int(not printer.quiet),
+            kernel_option(kernel), templates and read_templates(templates), C=C, loss=loss, tol=tol, min_count=min_count,
+            scheme=None if scheme.lower() == "none" else scheme if scheme == "auto" else scheme.upper(), direction=direction,
+            beam=beam, multiclass=multiclass, random_state=seed, **common.parameters(printer),
         )
     )  # fmt: skip
     data = sentences.read_tagged(printer, files, format, tag_column, encoding)
@@ -92,22 +80,29 @@ def run(
     shown = _hold_out(tagger, data, holdout, seed) if holdout else None
     how = f"on {holdout:.0%} held out" if holdout else f"on {sentences.source(test)}" if test else ""
     fit(tagger, *data)
-    if model:
-        tagger.save(model)
+    job = TrainingJob(files, common, Reading(encoding=encoding), printer)
+    job.save(tagger)
     if tested:
         shown = tagger, tested, data
-    scored = compare(shown[0], *shown[1]) if shown else None
+    scores, predicted = compare(shown[0], *shown[1]) if shown else (None, None)
     _warn_of_tags(printer, tagger, data[1])
-    if report:
-        name, file = sentences.source(test or files), str(model or "model.treille")
-        source = Origin(name, how if holdout else "", model=file, warnings=printer.warnings)
+    if common.report:
+        name, file = sentences.source(test or files), str(common.model or "model.treille")
+        source = Origin(name, how if holdout else "", model=file, warnings=printer.warnings, outputs=predicted)
         own, (some, tags), trained = shown or (tagger, (None, None), data)
-        write_report(own, some, tags, report, trained, source)
-        printer.note(f"report written to {report}: open it in a browser")
-    _print(printer, tagger, f"{describe(scored)} {how}" if scored else "", model)
-    printer.result(_as_dict(tagger, sentences.source(files), data, scored) | saved(model))
-    if tagger.report_.status != "converged":
-        raise typer.Exit(NOT_CONVERGED)
+        write_report(own, some, tags, common.report, trained, source)
+    (X, y), task, features = data, Tagging(tagger), tagger.features_
+    found = {"sentences": len(X), "tokens": X.n_tokens, "columns": len(X.columns), "tags": class_counts(texts_of(y))}
+    found |= {"scheme": tagger.own_scheme_, "templates": list(map(str, features.templates))}
+    Trained(
+        tagger,
+        sentences.source(files),
+        tagger.plan_.kernel_why,
+        HeldOut(f"{describe(scores)} {how}", scores) if scores else None,
+        {"tags": f"{listed(tagger.tags_, 10)}: {task.scheme}", "features": task.token_features, "space": ""},
+        found | {"features": features.n_features},
+        advice="raise --max-epochs or --tol, or lower --C",
+    ).show(job, *(command("tag", verb, common.model, "FILE") for verb in ("run", "evaluate")))
 
 
 def _hold_out(tagger: Tagger, data: Tagged, part: float, seed: int) -> tuple[Tagger, Tagged, Tagged]:
@@ -136,35 +131,3 @@ def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
     else:
         reason = "there is no scheme in which all sequences of tags are legal (treille.tagging.repair makes them so)"
     printer.warn(f"{reason}, so all tags are taken as plain labels: any may follow any, and the score is the accuracy")
-
-
-def _print(printer: Printer, tagger: Tagger, score: str, model: Path | None) -> None:
-    plan, report, task = tagger.plan_, tagger.report_, Tagging(tagger)
-    printer.field("tags", f"{listed(tagger.tags_, 10)}: {task.scheme}")
-    printer.field("features", task.token_features)
-    printer.field("kernel", f"{format_kernel(plan.kernel)}, {plan.kernel_why}")
-    printer.field("solver", f"{plan.solver!r}, {plan.solver_why}")
-    printer.field("sizes", plan.sizes)
-    printer.field("training", describe_report(report, tagger.tol, task.pairs))
-    if score:
-        printer.field("score", score)
-    if report.status != "converged":
-        warn_gap(printer, tagger, "raise --max-epochs or --tol, or lower --C")
-    print_saved(printer, model, command("tag", "run", model, "FILE"), command("tag", "evaluate", model, "FILE"))
-
-
-def _as_dict(tagger: Tagger, source: str, data: Tagged, scored: dict[str, Any] | None) -> dict[str, Any]:
-    X, y = data
-    return {
-        "file": source,
-        "sentences": len(X),
-        "tokens": X.n_tokens,
-        "columns": len(X.columns),
-        "tags": class_counts(texts_of(y)),
-        "scheme": tagger.own_scheme_,
-        "kernel": format_kernel(tagger.plan_.kernel),
-        "templates": [str(template) for template in tagger.features_.templates],
-        "features": tagger.features_.n_features,
-        "report": tagger.report_.as_dict(),
-        "score": scored,
-    }
