@@ -7,7 +7,6 @@
 //
 // Rows come in segments, one after another, each with codebooks of its own: files, say, and rows picked from others.
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>

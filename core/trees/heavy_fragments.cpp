@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "interner.hpp"
