@@ -253,7 +253,7 @@ void bind_conjunctions(nb::module_& m) {
               const RecodedItems items(view(indptr), view(columns), view(item_of));
               const ItemRows rows = items.view(self.n_items());
               const auto cuts = balanced_cuts(rows.indptr, threads);
-              run_parts(threads, [&](int p) {
+              run_shares(threads, [&](int p) {
                 ConjunctionScorer::Scratch scratch;
                 for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
                   poll();

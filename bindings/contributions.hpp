@@ -1,5 +1,5 @@
 #pragma once
-// The contributions of the parts of examples to functions of their features, for features of sequences.
+// The contributions of the parts of examples to functions of their features.
 
 #include "arrays.hpp"
 #include "lattices.hpp"
@@ -7,11 +7,11 @@
 
 namespace treille {
 
-// `share(weights, n_functions, out)` writes one row for each of n parts.
+// `share(weights, n_functions, out)` adds to one row for each of n parts.
 template <class Share>
 Out<double> contributions(std::size_t n, const Matrix& weights, Share&& share) {
   const std::size_t n_functions = weights.shape(1);
-  Buffer<double> out(n * n_functions);
+  auto out = Buffer<double>::zeros(n * n_functions);
   unlocked([&] { share(std::span<const double>(weights.data(), weights.size()), n_functions, out.data()); });
   return give_matrix(std::move(out), n, n_functions);
 }

@@ -5,8 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <functional>
-#include <memory>
-#include <type_traits>
+#include <stdexcept>
 
 #include "arrays.hpp"
 #include "native.hpp"
@@ -35,9 +34,9 @@ void bind_kernel_learning(nb::module_& m) {
           "of_csr",
           [](const std::vector<In<std::int64_t>>& indptr, const std::vector<In<std::int32_t>>& ids, const std::vector<In<double>>& data,
              const std::vector<std::size_t>& first, std::size_t n_columns, In<std::int32_t> position, In<std::int64_t> blocks) {
-            std::vector<Columns::Part> parts;
-            for (std::size_t p = 0; p < indptr.size(); ++p) parts.push_back({view(indptr[p]), view(ids[p]), view(data[p]), first[p]});
-            return unlocked([&] { return Columns::of_csr(parts, n_columns, view(position), view(blocks)); });
+            std::vector<Columns::Term> terms;
+            for (std::size_t p = 0; p < indptr.size(); ++p) terms.push_back({view(indptr[p]), view(ids[p]), view(data[p]), first[p]});
+            return unlocked([&] { return Columns::of_csr(terms, n_columns, view(position), view(blocks)); });
           },
           "indptr"_a, "ids"_a, "data"_a, "first"_a, "n_columns"_a, "position"_a, "blocks"_a)
       .def("merge_equal", native(&Columns::merge_equal), "Keeps one of equal columns; returns the kept column for each column.")
@@ -64,9 +63,11 @@ void bind_kernel_learning(nb::module_& m) {
         watched(std::move(poll), [&](PythonPoll& polled) {
           solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
             targets.with_own_losses([&](auto&& loss_of) {
-              if constexpr (!std::is_same_v<decltype(loss_of(k)), LogisticLoss>) {
+              if constexpr (PiecewiseQuadraticLoss<decltype(loss_of(k))>) {
                 SquaredL1 solver(columns, loss_of(k), options, monitor);
                 solutions[k] = u.empty() ? solver.solve({}, 0.0, {}) : solver.solve(view(u[k]), intercepts.data()[k], view(beta[k]));
+              } else {
+                throw std::invalid_argument("the loss is not linear or quadratic in pieces");
               }
             });
           });

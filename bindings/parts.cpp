@@ -5,10 +5,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <span>
 #include <stdexcept>
 #include <tuple>
-#include <variant>
 #include <vector>
 
 #include "features/renumbering.hpp"
@@ -29,7 +27,7 @@ void each_problem(const TargetsIn& targets, int threads, Work&& work) {
     unlocked([&] {
       const std::size_t K = targets.n_problems();
       const int shares = static_cast<int>(std::min<std::size_t>(K, static_cast<std::size_t>(threads)));
-      run_parts(std::max(shares, 1), [&](int p) {
+      run_shares(std::max(shares, 1), [&](int p) {
         for (std::size_t k = static_cast<std::size_t>(p); k < K; k += static_cast<std::size_t>(shares)) work(k, loss_of(k));
       });
     });

@@ -65,7 +65,7 @@ inline EntriesOut give(CodedEntries&& e) {
 
 inline RowsOut give(RowsWithNorms&& rows) { return std::tuple_cat(give(std::move(rows.entries)), std::tuple(give(rows.sq_norms))); }
 
-inline auto give(InternedFeatures::Parts&& parts) { return std::tuple(give(parts.cells), give(parts.starts), give(parts.features)); }
+inline auto give(InternedFeatures::Arrays&& from) { return std::tuple(give(from.cells), give(from.starts), give(from.features)); }
 
 // Features that fit(rows) computes with the GIL released, and the rows of the examples they were fitted on.
 template <class Fit>

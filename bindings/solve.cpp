@@ -7,9 +7,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <atomic>
 #include <functional>
-#include <memory>
 #include <stdexcept>
 
 #include "features/any_rows.hpp"
@@ -65,18 +63,19 @@ void bind_solve(nb::module_& m) {
   nb::class_<DenseIn>(m, "DenseRows", "Dense rows as solvers take them.")
       .def(nb::init<In<double>, std::size_t, std::size_t>(), "values"_a, "n_rows"_a, "n_features"_a);
 
-  nb::class_<PartIn>(m, "RowsPart", "Coded rows, and their centre, as one part of several.")
+  nb::class_<TermIn>(m, "RowsTerm", "Coded rows, and their centre, as one term of several.")
       .def(nb::init<CodedIn, In<double>, In<double>, In<double>>(), "rows"_a, "mean"_a, "shift"_a, "dots"_a)
       .def(
           "__init__",
-          [](PartIn* self, const CompactIn& rows, In<double> mean, In<double> shift, In<double> dots) {
-            new (self) PartIn(PartIn::of(rows, mean, shift, dots));
+          [](TermIn* self, const CompactIn& rows, In<double> mean, In<double> shift, In<double> dots) {
+            new (self) TermIn(TermIn::of(rows, mean, shift, dots));
           },
           "rows"_a, "mean"_a, "shift"_a, "dots"_a);
-  nb::class_<PartsIn>(m, "ConcatenatedRows", "Parts as solvers take them: an example has the features of each.")
-      .def(nb::init<std::vector<PartIn>>(), "parts"_a)
-      .def_ro("n_cells", &PartsIn::n_features)
-      .def("read", &PartsIn::read, "cells"_a, "n_functions"_a, "The weights of the features, one row each, from those of the cells.");
+  nb::class_<ConcatenatedIn>(m, "ConcatenatedRows", "Terms as solvers take them: an example has the features of each.")
+      .def(nb::init<std::vector<TermIn>>(), "terms"_a)
+      .def_ro("n_cells", &ConcatenatedIn::n_features)
+      .def("read", &ConcatenatedIn::read, "cells"_a, "n_functions"_a,
+           "The weights of the features, one row each, from those of the cells.");
 
   nb::class_<QuadraticShape>(m, "QuadraticLoss", "A loss that is linear or quadratic in pieces, see core/solve/losses.hpp.")
       .def(nb::init<double, double, double, double>(), "lower"_a, "upper"_a, "epsilon"_a, "bend"_a);
@@ -158,7 +157,7 @@ void bind_solve(nb::module_& m) {
         nb::gil_scoped_release release;
         return targets.with_own_losses([&](auto&& loss_of) -> double {
           const auto loss = loss_of(k);
-          if constexpr (!std::is_same_v<decltype(loss), const LogisticLoss>)
+          if constexpr (PiecewiseQuadraticLoss<decltype(loss)>)
             return best_step(loss, {slope, curvature}, view(outputs), view(direction));
           else
             throw std::invalid_argument("the loss is not linear or quadratic in pieces");

@@ -30,39 +30,39 @@ struct DenseIn {
 };
 
 // A centre is three empty arrays where there is none; the centre of compact rows is given by features, and kept by cells.
-struct PartIn {
+struct TermIn {
   CodedIn rows;
   In<double> mean, shift, dots;
   std::shared_ptr<const CellMap> cells = nullptr;  // none: the columns are the features
 
-  static PartIn of(const CompactIn& compact, In<double> mean, In<double> shift, In<double> dots) {
+  static TermIn of(const CompactIn& compact, In<double> mean, In<double> shift, In<double> dots) {
     if (mean.size() > 0) mean = keep(compact.cells.project(view(mean)));
     return {compact.rows, mean, shift, dots, std::make_shared<CellMap>(compact.cells)};
   }
 };
 
-struct PartsIn {
-  std::vector<PartIn> parts;
-  std::size_t n_features;  // columns of all parts
+struct ConcatenatedIn {
+  std::vector<TermIn> terms;
+  std::size_t n_features;  // columns of all terms
 
-  explicit PartsIn(const std::vector<PartIn>& given) : parts(given), n_features(0) {
-    for (const PartIn& part : parts) n_features += part.rows.n_features;
+  explicit ConcatenatedIn(const std::vector<TermIn>& given) : terms(given), n_features(0) {
+    for (const TermIn& term : terms) n_features += term.rows.n_features;
   }
-  std::size_t size() const { return parts.front().rows.size(); }
+  std::size_t size() const { return terms.front().rows.size(); }
 
   Out<double> read(In<double> cells, std::size_t n_functions) const {
     if (cells.size() != n_features * n_functions) throw std::length_error("the weights are not those of the cells");
     std::size_t total = 0;
-    for (const PartIn& part : parts) total += part.cells ? part.cells->n_features() : part.rows.n_features;
+    for (const TermIn& term : terms) total += term.cells ? term.cells->n_features() : term.rows.n_features;
     Buffer<double> weights(total * n_functions);
     double* to = weights.data();
     std::size_t at = 0;
-    for (const PartIn& part : parts) {
-      const auto own = view(cells).subspan(at, part.rows.n_features * n_functions);
+    for (const TermIn& term : terms) {
+      const auto own = view(cells).subspan(at, term.rows.n_features * n_functions);
       at += own.size();
-      if (part.cells) {
-        part.cells->read(own, n_functions, 1, to);
-        to += part.cells->n_features() * n_functions;
+      if (term.cells) {
+        term.cells->read(own, n_functions, 1, to);
+        to += term.cells->n_features() * n_functions;
       } else {
         to = std::copy(own.begin(), own.end(), to);
       }
@@ -107,10 +107,10 @@ struct PartRowsIn {
 };
 
 // The rows with W' in one of its representations.
-using FormsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const PartRowsIn*, const NaiveRows*,
+using FormsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const ConcatenatedIn*, const PartRowsIn*, const NaiveRows*,
                              const TrieRows*, const AutomatonRows*, const ConjunctionRowsIn*>;
 // The representations whose weights are vectors.
-using VectorsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*>;
+using VectorsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const ConcatenatedIn*>;
 
 // Calls `use` with the rows in the core's own form.
 template <class Use>
@@ -130,14 +130,14 @@ void with_rows(const DenseIn& in, Use&& use) {
 }
 
 template <class Use>
-void with_rows(const PartsIn& in, Use&& use) {
-  using Parts = ConcatenatedRows<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
-  std::vector<Parts::Part> parts;
-  for (const PartIn& part : in.parts)
-    with_rows(part.rows, [&](auto&& rows) {
-      parts.push_back({std::move(rows), part.rows.n_features, {view(part.mean), view(part.shift), view(part.dots)}});
+void with_rows(const ConcatenatedIn& in, Use&& use) {
+  using Rows = ConcatenatedRows<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
+  std::vector<Rows::Term> terms;
+  for (const TermIn& term : in.terms)
+    with_rows(term.rows, [&](auto&& rows) {
+      terms.push_back({std::move(rows), term.rows.n_features, {view(term.mean), view(term.shift), view(term.dots)}});
     });
-  use(Parts(std::move(parts)));
+  use(Rows(std::move(terms)));
 }
 
 template <class Use>

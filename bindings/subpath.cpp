@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "contributions.hpp"
 #include "forest.hpp"
 #include "native.hpp"
 #include "trees/subpath_features.hpp"
@@ -94,9 +95,9 @@ void bind_subpath(nb::module_& m) {
           "contributions",
           [](const SubpathFeatures& self, const ForestIn& forest, Matrix weights) {
             const Forest trees = read(forest);
-            Buffer<double> out(trees.n_nodes() * weights.shape(1));
-            unlocked([&] { self.contributions(trees, {weights.data(), weights.size()}, weights.shape(1), out.data()); });
-            return give_matrix(std::move(out), trees.n_nodes(), weights.shape(1));
+            return contributions(trees.n_nodes(), weights, [&](auto values, std::size_t n_functions, double* out) {
+              self.contributions(trees, values, n_functions, out);
+            });
           },
           "forest"_a, "weights"_a, "The contribution of each node to functions of the rows.")
       .def("restrict", native(&SubpathFeatures::restrict), "ids"_a)

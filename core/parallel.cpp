@@ -10,23 +10,23 @@
 
 namespace treille {
 
-void run_parts(int parts, const std::function<void(int)>& work) {
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(parts));
-  auto guarded = [&](int part) {
+void run_shares(int shares, const std::function<void(int)>& work) {
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(shares));
+  auto guarded = [&](int share) {
     try {
-      work(part);
+      work(share);
     } catch (...) {
-      errors[static_cast<std::size_t>(part)] = std::current_exception();
+      errors[static_cast<std::size_t>(share)] = std::current_exception();
     }
   };
   std::mutex mutex;
   std::condition_variable ended;
-  int running = parts - 1;
+  int running = shares - 1;
   std::vector<std::thread> threads;
-  for (int part = 1; part < parts; ++part)
-    threads.emplace_back([&, part, stoppable = interruptible] {
+  for (int share = 1; share < shares; ++share)
+    threads.emplace_back([&, share, stoppable = interruptible] {
       interruptible = stoppable;
-      guarded(part);
+      guarded(share);
       const std::lock_guard lock(mutex);
       if (--running == 0) ended.notify_one();
     });
@@ -46,7 +46,7 @@ void run_in_turns(std::size_t n, int threads, const std::function<void(std::size
   constexpr std::size_t few = 8;
   std::atomic<std::size_t> next{0};
   expect(n);
-  run_parts(threads, [&](int) {
+  run_shares(threads, [&](int) {
     for (std::size_t first; (first = next.fetch_add(few)) < n;)
       for (std::size_t i = first; i < std::min(n, first + few); ++i) {
         tick();
@@ -55,14 +55,14 @@ void run_in_turns(std::size_t n, int threads, const std::function<void(std::size
   });
 }
 
-std::vector<std::size_t> balanced_cuts(std::span<const std::int64_t> cumulative, int parts) {
-  std::vector<std::size_t> cuts(static_cast<std::size_t>(parts) + 1);
+std::vector<std::size_t> balanced_cuts(std::span<const std::int64_t> cumulative, int shares) {
+  std::vector<std::size_t> cuts(static_cast<std::size_t>(shares) + 1);
   const std::int64_t first = cumulative.front(), total = cumulative.back() - first;
-  for (int p = 1; p < parts; ++p) {
-    const std::int64_t target = first + total / parts * p;
+  for (int p = 1; p < shares; ++p) {
+    const std::int64_t target = first + total / shares * p;
     cuts[p] = static_cast<std::size_t>(std::lower_bound(cumulative.begin(), cumulative.end(), target) - cumulative.begin());
   }
-  cuts[parts] = cumulative.size() - 1;
+  cuts[shares] = cumulative.size() - 1;
   return cuts;
 }
 

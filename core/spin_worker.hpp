@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <thread>
-#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -22,6 +22,13 @@ inline std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 29;
 }
 
+// The last steps of SplitMix (solve/random.hpp): each bit of the result depends on all bits.
+inline std::uint64_t scrambled(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+  return x ^ x >> 31;
+}
+
 // The high 32 bits of a hash, which `mix` mixes best.
 inline std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 

@@ -241,30 +241,30 @@ class LatticeBuilder {
 
 BuiltLattices build_lattices(const RawLattices& raw, bool normalize, int threads) {
   const auto cuts = shares(raw.data, threads);
-  std::vector<LatticeArrays> parts(cuts.size() - 1);
-  std::vector<std::int64_t> cyclic(parts.size(), -1);
-  std::vector<std::vector<std::int64_t>> cycles(parts.size());
+  std::vector<LatticeArrays> shares(cuts.size() - 1);
+  std::vector<std::int64_t> cyclic(shares.size(), -1);
+  std::vector<std::vector<std::int64_t>> cycles(shares.size());
   BuiltLattices built;
   built.log_totals.resize(raw.data.size());
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
-    const auto part = static_cast<std::size_t>(p);
+  run_shares(static_cast<int>(shares.size()), [&](int p) {
+    const auto share = static_cast<std::size_t>(p);
     LatticeBuilder builder(raw, normalize);
-    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) {
+    for (std::size_t i = cuts[share]; i < cuts[share + 1]; ++i) {
       poll();
-      if (!builder.build(i, parts[part], built.log_totals[i])) {
-        cyclic[part] = static_cast<std::int64_t>(i);
-        cycles[part] = builder.cycle();
+      if (!builder.build(i, shares[share], built.log_totals[i])) {
+        cyclic[share] = static_cast<std::int64_t>(i);
+        cycles[share] = builder.cycle();
         return;
       }
     }
   });
-  for (std::size_t p = 0; p < parts.size(); ++p)
+  for (std::size_t p = 0; p < shares.size(); ++p)
     if (cyclic[p] >= 0) {
       built.cyclic = cyclic[p];
       built.cycle = cycles[p];
       return built;
     }
-  built.lattices = LatticeArrays::joined(parts);
+  built.lattices = LatticeArrays::joined(shares);
   return built;
 }
 

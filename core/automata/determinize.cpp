@@ -1,5 +1,3 @@
-#include <span>
-#include <stdexcept>
 
 #include "automata/algorithms.hpp"
 #include "automata/connect.hpp"

@@ -61,9 +61,9 @@ void LatticeArrays::append(const LatticeArrays& other) {
   extend(finals, other.finals);
 }
 
-LatticeArrays LatticeArrays::joined(std::vector<LatticeArrays>& parts) {
-  LatticeArrays all = std::move(parts[0]);
-  for (std::size_t p = 1; p < parts.size(); ++p) all.append(parts[p]);
+LatticeArrays LatticeArrays::joined(std::vector<LatticeArrays>& shares) {
+  LatticeArrays all = std::move(shares[0]);
+  for (std::size_t p = 1; p < shares.size(); ++p) all.append(shares[p]);
   return all;
 }
 
@@ -81,22 +81,22 @@ std::vector<std::size_t> arc_heads(const Lattice& x) {
 
 std::pair<Array<std::int64_t>, std::vector<std::int64_t>> best_paths(const Lattices& data, int threads) {
   const auto cuts = shares(data, threads);
-  std::vector<Array<std::int64_t>> parts(cuts.size() - 1);
+  std::vector<Array<std::int64_t>> shares(cuts.size() - 1);
   std::vector<std::int64_t> offsets(data.size() + 1, 0);
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
-    const auto part = static_cast<std::size_t>(p);
+  run_shares(static_cast<int>(shares.size()), [&](int p) {
+    const auto share = static_cast<std::size_t>(p);
     std::vector<double> heaviest;
     std::vector<std::int64_t> choice;
-    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) {
+    for (std::size_t i = cuts[share]; i < cuts[share + 1]; ++i) {
       poll();
-      const std::size_t before = parts[part].size();
-      along_best(data[i], heaviest, choice, [&](std::size_t a) { parts[part].push_back(data.arcs[i] + static_cast<std::int64_t>(a)); });
-      offsets[i + 1] = static_cast<std::int64_t>(parts[part].size() - before);
+      const std::size_t before = shares[share].size();
+      along_best(data[i], heaviest, choice, [&](std::size_t a) { shares[share].push_back(data.arcs[i] + static_cast<std::int64_t>(a)); });
+      offsets[i + 1] = static_cast<std::int64_t>(shares[share].size() - before);
     }
   });
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  for (std::size_t p = 1; p < parts.size(); ++p) extend(parts[0], parts[p]);
-  return {std::move(parts[0]), std::move(offsets)};
+  for (std::size_t p = 1; p < shares.size(); ++p) extend(shares[0], shares[p]);
+  return {std::move(shares[0]), std::move(offsets)};
 }
 
 PathList n_best_paths(const Lattice& x, std::size_t n) {
@@ -169,7 +169,7 @@ void mark_heavy(const Lattice& x, double least, std::vector<char>& stays) {
 Array<double> pruned_weights(const Lattices& data, double least, int threads) {
   Array<double> weights(data.weights.begin(), data.weights.end());
   const auto cuts = shares(data, threads);
-  run_parts(static_cast<int>(cuts.size()) - 1, [&](int p) {
+  run_shares(static_cast<int>(cuts.size()) - 1, [&](int p) {
     std::vector<double> heaviest;
     std::vector<std::int64_t> choice;
     std::vector<char> stays;
@@ -189,9 +189,9 @@ Array<double> pruned_weights(const Lattices& data, double least, int threads) {
 
 LatticeArrays without_epsilon(const Lattices& data, int threads) {
   const auto cuts = shares(data, threads);
-  std::vector<LatticeArrays> parts(cuts.size() - 1);
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
-    LatticeArrays& out = parts[static_cast<std::size_t>(p)];
+  std::vector<LatticeArrays> shares(cuts.size() - 1);
+  run_shares(static_cast<int>(shares.size()), [&](int p) {
+    LatticeArrays& out = shares[static_cast<std::size_t>(p)];
     for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
       poll();
       const Lattice x = data[i];
@@ -211,7 +211,7 @@ LatticeArrays without_epsilon(const Lattices& data, int threads) {
       out.arcs.push_back(static_cast<std::int64_t>(out.weights.size()));
     }
   });
-  return LatticeArrays::joined(parts);
+  return LatticeArrays::joined(shares);
 }
 
 }  // namespace treille

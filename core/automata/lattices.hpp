@@ -43,7 +43,7 @@ struct LatticeArrays {
 
   Lattices view() const { return {states, arcs, sources, symbols, targets, weights, finals}; }
   void append(const LatticeArrays& other);
-  static LatticeArrays joined(std::vector<LatticeArrays>& parts);  // one after another
+  static LatticeArrays joined(std::vector<LatticeArrays>& shares);  // one after another
 };
 
 // Contiguous ranges of lattices with about equal numbers of arcs; at least 5,000 arcs for each thread.

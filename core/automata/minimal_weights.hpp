@@ -14,10 +14,8 @@
 // after rounding to 42 bits, since equal ratios may differ in their last bits: a string's weight is then exact to 1e-12.
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "automata/string_trie.hpp"

@@ -33,7 +33,7 @@ class Features {
   Propagator<Scaled> exact_;
 };
 
-// Features of one part of the data: strings by first occurrence, and the number of lattices with each.
+// Features of one share of the data: strings by first occurrence, and the number of lattices with each.
 struct Found {
   InternedStrings trie;
   std::vector<std::uint32_t> nodes, ids;
@@ -54,16 +54,16 @@ struct Found {
 
 template <class Resolve>
 void scan(Features& features, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
-          Resolve&& resolve, RowPart& part, double* sq_norms) {
+          Resolve&& resolve, RowShare& share, double* sq_norms) {
   for (std::size_t i = first; i < last; ++i) {
     poll();
     sq_norms[i] = 0;
     features.of(data[i], recode, [&](const std::vector<std::int32_t>& labels, double value) {
       sq_norms[i] += value * value;
       const std::uint32_t id = resolve(labels);
-      if (id != InternedStrings::kAbsent) part.add(id, value);
+      if (id != InternedStrings::kAbsent) share.add(id, value);
     });
-    part.end_row();
+    share.end_row();
   }
 }
 
@@ -87,7 +87,7 @@ RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, s
   const auto cuts = shares(data, threads);
   std::vector<Found> found(cuts.size() - 1);
   rows.sq_norms.resize(data.size());
-  auto parts = fill_parts(cuts, [&](std::size_t p, std::size_t first, std::size_t last, RowPart& part) {
+  auto shares = fill_shares(cuts, [&](std::size_t p, std::size_t first, std::size_t last, RowShare& share) {
     Features features(T, components.order());
     Found& mine = found[p];
     scan(
@@ -97,9 +97,9 @@ RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, s
           ++mine.examples[id];
           return id;
         },
-        part, rows.sq_norms.data());
+        share, rows.sq_norms.data());
   });
-  // Parts are merged from the first to the last, so that ids follow first occurrence for any number of parts.
+  // Shares are merged from the first to the last, so that ids follow first occurrence for any number of shares.
   std::vector<Array<std::uint32_t>> renamed(found.size());
   Found& all = found[0];
   std::vector<std::int32_t> labels;
@@ -119,7 +119,7 @@ RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, s
   features.trie_ = std::move(all.trie);
   features.ids_.assign(features.trie_.size(), InternedStrings::kAbsent);
   for (std::uint32_t id = 0; id < features.nodes_.size(); ++id) features.ids_[features.nodes_[id]] = id;
-  rows.entries = join_parts(std::move(parts), {renamed.begin(), renamed.end()}, features.size());
+  rows.entries = join_shares(std::move(shares), {renamed.begin(), renamed.end()}, features.size());
   return features;
 }
 
@@ -140,7 +140,7 @@ RowsWithNorms RationalFeatures::transform(const Machine& T, const Lattices& data
   const Components components(T, reads_nothing);
   RowsWithNorms rows;
   rows.sq_norms.resize(data.size());
-  auto parts = fill_parts(shares(data, threads), [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+  auto written = fill_shares(shares(data, threads), [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
     Features features(T, components.order());
     scan(
         features, data, recode, first, last,
@@ -150,9 +150,9 @@ RowsWithNorms RationalFeatures::transform(const Machine& T, const Lattices& data
             if (node != InternedStrings::kAbsent) node = trie_.find_child(node, label);
           return node == InternedStrings::kAbsent ? node : ids_[node];
         },
-        part, rows.sq_norms.data());
+        share, rows.sq_norms.data());
   });
-  rows.entries = join_parts(std::move(parts), {}, size());
+  rows.entries = join_shares(std::move(written), {}, size());
   return rows;
 }
 

@@ -13,16 +13,14 @@ namespace treille {
 void RationalFeatures::contributions(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode,
                                      std::span<const double> weights, std::size_t n_functions, int threads, double* out,
                                      double* base) const {
-  std::fill_n(out, data.symbols.size() * n_functions, 0.0);
-  std::fill_n(base, data.size() * n_functions, 0.0);
   const Components components(T, reads_nothing);
   const auto cuts = shares(data, threads);
-  run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
+  run_shares(static_cast<int>(cuts.size()) - 1, [&](int p) {
     Propagator<double> plain(T, components.order());
     Propagator<Scaled> exact(T, components.order());
     std::vector<double> shared, rest;
     std::vector<Scaled> exact_shared, exact_rest;
-    for (std::size_t i = cuts[at(part)]; i < cuts[at(part) + 1]; ++i) {
+    for (std::size_t i = cuts[at(p)]; i < cuts[at(p) + 1]; ++i) {
       poll();
       const Lattice x = data[i];
       const auto run = [&]<class W>(Propagator<W>& propagator, std::vector<W>& to, std::vector<W>& rest_to) {

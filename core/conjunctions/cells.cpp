@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
 #include <numeric>
 #include <stdexcept>
 
@@ -12,14 +11,14 @@ namespace treille {
 namespace {
 
 // Roots in contiguous ranges of about equal work.
-std::vector<std::size_t> root_cuts(const ItemRows& rows, int parts) {
+std::vector<std::size_t> root_cuts(const ItemRows& rows, int shares) {
   std::vector<std::int64_t> work(rows.n_items + 1, 0);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = rows.row(i);
     for (std::size_t r = 0; r < row.size(); ++r) work[row[r] + 1] += static_cast<std::int64_t>(row.size() - r);
   }
   std::partial_sum(work.begin(), work.end(), work.begin());
-  return balanced_cuts(work, parts);
+  return balanced_cuts(work, shares);
 }
 
 }  // namespace
@@ -45,9 +44,9 @@ ConjunctionCells::ConjunctionCells(const ItemRows& rows, int degree, std::size_t
       first_(first_items_.view(rows.n_items), threads),
       table_(degree) {
   for (;; ++salt_) {
-    auto parts = find_cells();
-    join_cells(parts);
-    if (write_rows(parts)) break;
+    auto shares = find_cells();
+    join_cells(shares);
+    if (write_rows(shares)) break;
   }
 }
 
@@ -98,11 +97,11 @@ class ConjunctionCells::Ways {
   std::vector<double> of_;
 };
 
-// make(part) gives the visitor of part p; each part is mined by one thread.
+// make(share) gives the visitor of share p; each share is mined by one thread.
 template <class Make>
-void ConjunctionCells::mine_parts(const Database& database, Make&& make) const {
+void ConjunctionCells::mine_shares(const Database& database, Make&& make) const {
   expect(database.rows.n_items);
-  run_parts(threads_, [&](int p) {
+  run_shares(threads_, [&](int p) {
     Miner miner(database.rows, database.index, degree_, min_support_, salt_);
     auto visitor = make(static_cast<std::size_t>(p));
     for (std::size_t root = database.cuts[static_cast<std::size_t>(p)]; root < database.cuts[static_cast<std::size_t>(p) + 1]; ++root) {
@@ -113,49 +112,49 @@ void ConjunctionCells::mine_parts(const Database& database, Make&& make) const {
 }
 
 // Each thread finds its own cells. A cell is written where its first pattern is met, which counts in the lengths of its rows.
-std::vector<ConjunctionCells::Part> ConjunctionCells::find_cells() {
+std::vector<ConjunctionCells::Share> ConjunctionCells::find_cells() {
   const std::size_t width = static_cast<std::size_t>(degree_), n = all_.rows.size();
   struct Finder : PatternVisitor<false> {
-    Part& part;
+    Share& share;
     std::size_t width;
     Ways ways;
-    void expect(std::uint64_t key) const { part.table.expect(key); }
+    void expect(std::uint64_t key) const { share.table.expect(key); }
     std::uint32_t decide(const Pattern& p) {
       if (p.support == 1) {
-        ways.add(p, part.alone.data() + p.row * width);
+        ways.add(p, share.alone.data() + p.row * width);
         return 0;
       }
-      const auto [cell, first] = part.table.add(p.key, p.support);
-      ++part.table.cells[cell].mined;
-      ways.add(p, part.table.members.data() + cell * width);
-      part.marks.push_back(first ? cell + 1 : 0);
+      const auto [cell, first] = share.table.add(p.key, p.support);
+      ++share.table.cells[cell].mined;
+      ways.add(p, share.table.members.data() + cell * width);
+      share.marks.push_back(first ? cell + 1 : 0);
       return first ? 2 : 1;
     }
     void each(std::uint32_t row, std::uint32_t mark) {
-      ++part.met[row];
-      part.lengths[row] += mark - 1;
+      ++share.met[row];
+      share.lengths[row] += mark - 1;
     }
   };
-  std::vector<Part> parts;
-  for (int p = 0; p < threads_; ++p) parts.push_back({Table(degree_), {}, {}, {}, {}});
-  mine_parts(first_, [&](std::size_t p) {
-    parts[p].alone.assign(n * width, 0);
-    parts[p].lengths.assign(n, 0);
-    parts[p].met.assign(n, 0);
-    return Finder{{}, parts[p], width, Ways(twins_, degree_)};
+  std::vector<Share> shares;
+  for (int p = 0; p < threads_; ++p) shares.push_back({Table(degree_), {}, {}, {}, {}});
+  mine_shares(first_, [&](std::size_t p) {
+    shares[p].alone.assign(n * width, 0);
+    shares[p].lengths.assign(n, 0);
+    shares[p].met.assign(n, 0);
+    return Finder{{}, shares[p], width, Ways(twins_, degree_)};
   });
-  return parts;
+  return shares;
 }
 
 // One table of all cells, numbered in the order of their first patterns, which does not depend on the number of threads: in each row the
 // cells rise. A cell that several threads found is written by the first of them.
-void ConjunctionCells::join_cells(std::vector<Part>& parts) {
+void ConjunctionCells::join_cells(std::vector<Share>& shares) {
   const std::size_t width = static_cast<std::size_t>(degree_);
-  table_ = std::move(parts[0].table);
-  alone_ = std::move(parts[0].alone);
+  table_ = std::move(shares[0].table);
+  alone_ = std::move(shares[0].alone);
   Array<std::uint32_t> cell_of;  // for each cell of a thread, 1 + its number here, or 0 if it was known before
-  for (std::size_t p = 1; p < parts.size(); ++p) {
-    const Table own = std::move(parts[p].table);
+  for (std::size_t p = 1; p < shares.size(); ++p) {
+    const Table own = std::move(shares[p].table);
     cell_of.clear();
     for (std::size_t c = 0; c < own.cells.size(); ++c) {
       if (c + 16 < own.cells.size()) table_.expect(own.cells[c + 16].key);
@@ -164,9 +163,9 @@ void ConjunctionCells::join_cells(std::vector<Part>& parts) {
       table_.cells[cell].mined += own.cells[c].mined;
       for (std::size_t l = 0; l < width; ++l) table_.members[cell * width + l] += own.members[c * width + l];
     }
-    std::transform(alone_.begin(), alone_.end(), parts[p].alone.begin(), alone_.begin(), std::plus<>());
-    parts[p].alone = {};
-    for (std::uint32_t& mark : parts[p].marks)
+    std::transform(alone_.begin(), alone_.end(), shares[p].alone.begin(), alone_.begin(), std::plus<>());
+    shares[p].alone = {};
+    for (std::uint32_t& mark : shares[p].marks)
       if (mark != 0) mark = cell_of[mark - 1];
   }
   if (n_cells() >= ~std::uint32_t{0}) throw std::length_error("more than 2^32 cells of conjunctions");
@@ -175,44 +174,44 @@ void ConjunctionCells::join_cells(std::vector<Part>& parts) {
 }
 
 // Writes the rows, first with places for cells that two threads found, then without. False if rows and cells differ in patterns.
-bool ConjunctionCells::write_rows(std::vector<Part>& parts) {
+bool ConjunctionCells::write_rows(std::vector<Share>& shares) {
   const std::size_t n = all_.rows.size(), width = static_cast<std::size_t>(degree_);
   Buffer<std::int64_t> places(n + 1), indptr(n + 1);
   places[0] = 0;
   for (std::size_t i = 0; i < n; ++i) {
     places[i + 1] = places[i] + 1;
-    for (const Part& part : parts) places[i + 1] += part.lengths[i];
+    for (const Share& share : shares) places[i + 1] += share.lengths[i];
   }
   Buffer<std::uint32_t> entries(static_cast<std::size_t>(places[n]));
   struct Writer : PatternVisitor<false> {
-    Part& part;
+    Share& share;
     std::int64_t* to;
     std::uint32_t* entries;
-    std::uint32_t decide(const Pattern& p) { return p.support == 1 ? 0 : part.marks[part.next++]; }
+    std::uint32_t decide(const Pattern& p) { return p.support == 1 ? 0 : share.marks[share.next++]; }
     void each(std::uint32_t row, std::uint32_t mark) { entries[to[row]++] = mark - 1; }
   };
-  std::vector<Array<std::int64_t>> ends(parts.size());
-  mine_parts(first_, [&](std::size_t p) {
+  std::vector<Array<std::int64_t>> ends(shares.size());
+  mine_shares(first_, [&](std::size_t p) {
     ends[p].assign(places.data(), places.data() + n);
     for (std::size_t before = 0; before < p; ++before)
-      for (std::size_t i = 0; i < n; ++i) ends[p][i] += parts[before].lengths[i];
-    return Writer{{}, parts[p], ends[p].data(), entries.data()};
+      for (std::size_t i = 0; i < n; ++i) ends[p][i] += shares[before].lengths[i];
+    return Writer{{}, shares[p], ends[p].data(), entries.data()};
   });
-  for (Part& part : parts) part.marks = {};
+  for (Share& share : shares) share.marks = {};
 
   std::atomic<bool> wrong{false};
   const auto cuts = balanced_cuts({places.data(), n + 1}, threads_);
-  run_parts(threads_, [&](int t) {
+  run_shares(threads_, [&](int t) {
     for (std::size_t i = cuts[static_cast<std::size_t>(t)]; i < cuts[static_cast<std::size_t>(t) + 1]; ++i) {
       poll();
       std::uint32_t* const begin = entries.data() + places[i];
       std::uint32_t* end = begin;
       const std::uint32_t* from = begin;
       std::uint64_t met = 0, due = 0;
-      for (std::size_t p = 0; p < parts.size(); ++p) {
+      for (std::size_t p = 0; p < shares.size(); ++p) {
         end = std::copy(from, static_cast<const std::uint32_t*>(entries.data() + ends[p][i]), end);
-        from += parts[p].lengths[i];
-        met += parts[p].met[i];
+        from += shares[p].lengths[i];
+        met += shares[p].met[i];
       }
       for (const std::uint32_t* cell = begin; cell < end; ++cell) due += table_.cells[*cell].mined;
       if (met != due) wrong = true;
@@ -246,15 +245,15 @@ std::vector<double> ConjunctionCells::squares(std::span<const double> c) const {
 }
 
 std::pair<PatternTrees, Array<std::uint32_t>> ConjunctionCells::patterns(std::span<const std::uint32_t> marks) const {
-  struct Part {
+  struct Share {
     PatternTrees trees;
     Array<std::uint32_t> marks;
   };
-  std::vector<Part> parts(static_cast<std::size_t>(threads_));
+  std::vector<Share> shares(static_cast<std::size_t>(threads_));
   struct Lister : PatternVisitor<true> {
     const Table& table;
     std::span<const std::uint32_t> marks;
-    Part& part;
+    Share& share;
     std::vector<Item> path;
     int listed = 0;  // items of the path that are nodes already
     void expect(std::uint64_t key) const { table.expect(key); }
@@ -264,28 +263,28 @@ std::pair<PatternTrees, Array<std::uint32_t>> ConjunctionCells::patterns(std::sp
       const std::uint32_t mark = marks[p.support == 1 ? table.cells.size() + p.row : table[p.key]];
       if (mark == 0) return 0;
       for (; listed < p.level; ++listed) {
-        part.trees.levels.push_back(static_cast<std::uint8_t>(listed + 1));
-        part.trees.items.push_back(path[static_cast<std::size_t>(listed) + 1]);
-        part.marks.push_back(listed + 1 == p.level ? mark : 0);
+        share.trees.levels.push_back(static_cast<std::uint8_t>(listed + 1));
+        share.trees.items.push_back(path[static_cast<std::size_t>(listed) + 1]);
+        share.marks.push_back(listed + 1 == p.level ? mark : 0);
       }
       return 0;
     }
   };
-  mine_parts(all_, [&](std::size_t p) {
-    parts[p].trees.levels.reserve(n_patterns_);  // pages that stay empty are never touched
-    parts[p].trees.items.reserve(n_patterns_);
-    parts[p].marks.reserve(n_patterns_);
-    return Lister{{}, table_, marks, parts[p], std::vector<Item>(static_cast<std::size_t>(degree_) + 1)};
+  mine_shares(all_, [&](std::size_t p) {
+    shares[p].trees.levels.reserve(n_patterns_);  // pages that stay empty are never touched
+    shares[p].trees.items.reserve(n_patterns_);
+    shares[p].marks.reserve(n_patterns_);
+    return Lister{{}, table_, marks, shares[p], std::vector<Item>(static_cast<std::size_t>(degree_) + 1)};
   });
-  Part all = std::move(parts[0]);
+  Share all = std::move(shares[0]);
   auto append = [](auto& to, auto& from) {
     to.insert(to.end(), from.begin(), from.end());
     from = {};
   };
-  for (std::size_t p = 1; p < parts.size(); ++p) {
-    append(all.trees.levels, parts[p].trees.levels);
-    append(all.trees.items, parts[p].trees.items);
-    append(all.marks, parts[p].marks);
+  for (std::size_t p = 1; p < shares.size(); ++p) {
+    append(all.trees.levels, shares[p].trees.levels);
+    append(all.trees.items, shares[p].trees.items);
+    append(all.marks, shares[p].marks);
   }
   return {std::move(all.trees), std::move(all.marks)};
 }

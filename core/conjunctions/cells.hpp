@@ -70,7 +70,7 @@ class ConjunctionCells {
     void expect(std::uint64_t key) const { index.prefetch(tag(key)); }
   };
   // The cells of one thread.
-  struct Part {
+  struct Share {
     Table table;
     Array<double> alone;
     Array<std::uint32_t> lengths, met;  // in each row: cells that this thread found first; its patterns that occur in several rows
@@ -87,11 +87,11 @@ class ConjunctionCells {
   class Ways;
 
   RecodedItems find_twins();
-  std::vector<Part> find_cells();
-  void join_cells(std::vector<Part>& parts);
-  bool write_rows(std::vector<Part>& parts);
+  std::vector<Share> find_cells();
+  void join_cells(std::vector<Share>& shares);
+  bool write_rows(std::vector<Share>& shares);
   template <class Make>
-  void mine_parts(const Database& database, Make&& make) const;
+  void mine_shares(const Database& database, Make&& make) const;
 
   Database all_;
   int degree_, threads_;

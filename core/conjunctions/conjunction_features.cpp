@@ -54,7 +54,7 @@ std::vector<double> root_work(const ItemRows& rows, int degree) {
 }
 
 // Contiguous ranges of items of about equal work.
-std::vector<std::size_t> root_cuts(const std::vector<double>& work, int parts) {
+std::vector<std::size_t> root_cuts(const std::vector<double>& work, int shares) {
   const double total = std::accumulate(work.begin(), work.end(), 0.0);
   std::vector<std::int64_t> cumulative{0};
   double sum = 0;
@@ -62,7 +62,7 @@ std::vector<std::size_t> root_cuts(const std::vector<double>& work, int parts) {
     sum += own;
     cumulative.push_back(static_cast<std::int64_t>(total > 0 ? sum / total * 1e15 : 0));
   }
-  return balanced_cuts(cumulative, parts);
+  return balanced_cuts(cumulative, shares);
 }
 
 // d! times the coefficients of t^0 .. t^d; the product with exp(x t) - 1.
@@ -81,27 +81,27 @@ ConjunctionFeatures ConjunctionFeatures::mine(const ItemRows& rows, int degree, 
                                               int threads, std::size_t long_array) {
   const ItemIndex index(rows);
   const auto cuts = root_cuts(root_work(rows, degree), threads);
-  std::vector<PatternTrees> parts(static_cast<std::size_t>(threads));
+  std::vector<PatternTrees> shares(static_cast<std::size_t>(threads));
   expect(rows.n_items);
-  run_parts(threads, [&](int p) {
-    const auto part = static_cast<std::size_t>(p);
+  run_shares(threads, [&](int p) {
+    const auto share = static_cast<std::size_t>(p);
     Miner miner(rows, index, degree, min_support, 0);
-    Lister lister{{}, parts[part], most};
-    for (std::size_t root = cuts[part]; root < cuts[part + 1]; ++root) {
+    Lister lister{{}, shares[share], most};
+    for (std::size_t root = cuts[share]; root < cuts[share + 1]; ++root) {
       tick();
       miner.mine(static_cast<Item>(root), lister);
     }
   });
-  PatternTrees& all = parts[0];
+  PatternTrees& all = shares[0];
   std::size_t total = 0;
-  for (const PatternTrees& part : parts) total += part.items.size();
+  for (const PatternTrees& share : shares) total += share.items.size();
   if (total > most) throw std::length_error("more conjunctions than expected");
   all.levels.reserve(total);
   all.items.reserve(total);
-  for (std::size_t p = 1; p < parts.size(); ++p) {
-    all.levels.insert(all.levels.end(), parts[p].levels.begin(), parts[p].levels.end());
-    all.items.insert(all.items.end(), parts[p].items.begin(), parts[p].items.end());
-    parts[p] = {};
+  for (std::size_t p = 1; p < shares.size(); ++p) {
+    all.levels.insert(all.levels.end(), shares[p].levels.begin(), shares[p].levels.end());
+    all.items.insert(all.items.end(), shares[p].items.begin(), shares[p].items.end());
+    shares[p] = {};
   }
   return {std::move(all), rows.n_items, {}, constant, long_array};
 }
@@ -117,32 +117,32 @@ ConjunctionFeatures::ConjunctionFeatures(PatternTrees trees, std::size_t n_items
   }
 }
 
-// write(part, thread's set of items, row number) writes a row.
+// write(share, thread's set of items, row number) writes a row.
 template <class Write>
 CodedEntries ConjunctionFeatures::write_rows(const ItemRows& rows, int threads, Write&& write) const {
   const auto cuts =
       balanced_cuts(rows.indptr, static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), 1 + rows.items.size() / 2000)));
   expect(rows.size());
-  auto parts = fill_parts(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+  auto shares = fill_shares(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
     ItemSet present(rows.n_items);
-    auto write_row = write(part);
+    auto write_row = write(share);
     for (std::size_t i = first; i < last; ++i) {
       present.insert(rows.row(i));
       write_row(i, present);
       present.erase(rows.row(i));
-      part.end_row();
+      share.end_row();
     }
   });
-  return join_parts(std::move(parts), {}, size());
+  return join_shares(std::move(shares), {}, size());
 }
 
 CodedEntries ConjunctionFeatures::rows(const ItemRows& rows, std::span<const double> values, int threads) const {
-  return write_rows(rows, threads, [&](RowPart& part) {
+  return write_rows(rows, threads, [&](RowShare& share) {
     std::vector<std::uint32_t> codes;
-    for (const double value : values) codes.push_back(part.codebook().code_of(value));
+    for (const double value : values) codes.push_back(share.codebook().code_of(value));
     return [&, codes](std::size_t i, const ItemSet& present) {
       match(rows.row(i), present,
-            [&](std::size_t id, int level) { part.add_coded(static_cast<std::uint32_t>(id), codes[static_cast<std::size_t>(level)]); });
+            [&](std::size_t id, int level) { share.add_coded(static_cast<std::uint32_t>(id), codes[static_cast<std::size_t>(level)]); });
     };
   });
 }
@@ -157,18 +157,18 @@ CodedEntries ConjunctionFeatures::real_rows(const ItemRows& rows, std::span<cons
     start.push_back(start.back() * c0 / static_cast<double>(r));
   }
   for (double& each : start) each *= factorial;
-  return write_rows(rows, threads, [&](RowPart& part) {
+  return write_rows(rows, threads, [&](RowShare& share) {
     return [&, series = std::vector<double>(width * width), number = std::vector<double>(rows.n_items)](std::size_t i,
                                                                                                         const ItemSet& present) mutable {
       const auto row = rows.row(i);
       for (std::size_t r = 0; r < row.size(); ++r) number[row[r]] = numbers[static_cast<std::size_t>(rows.indptr[i]) + r];
       std::copy(start.begin(), start.end(), series.begin());
-      if (constant_) part.add(0, values[0]);
+      if (constant_) share.add(0, values[0]);
       match_nodes(row, 0, row.size(), present, [&](std::size_t node, std::size_t id) {
         const auto level = static_cast<std::size_t>(patterns_.level(node));
         const std::span<double> all = series, to = all.subspan(level * width, width);
         extend(all.subspan((level - 1) * width, width), number[patterns_.item(node)], to);
-        if (id != kNoFeature && to.back() != 0) part.add(static_cast<std::uint32_t>(id), to.back() / values[level]);
+        if (id != kNoFeature && to.back() != 0) share.add(static_cast<std::uint32_t>(id), to.back() / values[level]);
       });
     };
   });
@@ -177,7 +177,7 @@ CodedEntries ConjunctionFeatures::real_rows(const ItemRows& rows, std::span<cons
 Buffer<double> ConjunctionFeatures::level_counts(const ItemRows& rows, std::size_t degree, int threads) const {
   auto counts = Buffer<double>::zeros(rows.size() * degree);
   const auto cuts = balanced_cuts(rows.indptr, threads);
-  run_parts(threads, [&](int p) {
+  run_shares(threads, [&](int p) {
     ItemSet present(rows.n_items);
     for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
       poll();

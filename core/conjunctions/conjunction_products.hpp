@@ -37,7 +37,7 @@ class ConjunctionProducts {
   Buffer<double> matvec(const ItemRows& rows, int threads) const {
     Buffer<double> out(rows.size() * width_);
     const auto cuts = balanced_cuts(rows.indptr, threads);
-    run_parts(threads, [&](int p) {
+    run_shares(threads, [&](int p) {
       PatternTables::Scratch scratch;
       const std::size_t first = cuts[static_cast<std::size_t>(p)], last = cuts[static_cast<std::size_t>(p) + 1];
       std::fill(out.data() + first * width_, out.data() + last * width_, 0.0);

@@ -66,7 +66,7 @@ class ConjunctionRows {
   // out[i * width + k] = row i times column k of `weights`, which has `width` columns and a row for each feature.
   void matvec(std::span<const double> weights, std::size_t width, double* out, int threads) const {
     const auto cuts = balanced_cuts(rows_.indptr, threads);
-    run_parts(threads, [&](int p) {
+    run_shares(threads, [&](int p) {
       Entries row(rows_.n_items);
       for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
         poll();
@@ -85,7 +85,7 @@ class ConjunctionRows {
       for (std::size_t r = 0; r < rows_.row(i).size(); ++r) work[rows_.row(i)[r] + 1] += static_cast<std::int64_t>(rows_.row(i).size() - r);
     for (std::size_t z = 0; z < rows_.n_items; ++z) work[z + 1] += work[z];
     const auto cuts = balanced_cuts(work, threads);
-    run_parts(threads, [&](int p) {
+    run_shares(threads, [&](int p) {
       ItemSet present(rows_.n_items);
       const std::size_t begin = cuts[static_cast<std::size_t>(p)], end = cuts[static_cast<std::size_t>(p) + 1];
       for (std::size_t i = 0; i < size(); ++i) {

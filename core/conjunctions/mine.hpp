@@ -17,6 +17,7 @@
 #include "conjunctions/items.hpp"
 #include "interrupt.hpp"
 #include "memory.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 
@@ -93,13 +94,8 @@ class Miner {
     std::vector<std::size_t> begin;
   };
 
-  // The hash of a row: sums of hashes distinguish sets of rows. The last steps of SplitMix (solve/random.hpp).
-  std::uint64_t hash(std::uint64_t row) const {
-    std::uint64_t z = (row + 1 + (salt_ << 32)) * 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  // The hash of a row: sums of hashes distinguish sets of rows.
+  std::uint64_t hash(std::uint64_t row) const { return scrambled((row + 1 + (salt_ << 32)) * 0x9e3779b97f4a7c15); }
 
   // Through a set of bits: faster than comparisons for more than a few items.
   void sort(std::vector<Item>& items, bool rising) {

@@ -109,6 +109,7 @@ class Patterns {
 
  private:
   // Children of a long root by hash, at most two thirds full: in a slot the number of the child, counted from 1, above it bits of the hash.
+  // One TagIndex for all roots takes three times the memory, and 1.6 times as long on five million pairs: the slots of a root lie together.
   struct Table {
     std::size_t begin = 0;
     std::uint32_t size = 0, shift = 0;  // the number fills `shift` bits

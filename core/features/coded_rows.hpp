@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -144,7 +143,7 @@ template <class Word>
 Buffer<std::uint32_t> column_counts(const CodedRowsView<Word>& rows, int threads) {
   auto counts = Buffer<std::uint32_t>::zeros(rows.n_features);
   const auto cuts = id_ranges(rows, threads);
-  run_parts(threads, [&](int p) {
+  run_shares(threads, [&](int p) {
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (const Word entry : rows.between(i, cuts[p], cuts[p + 1])) ++counts[rows.id(entry)];
   });

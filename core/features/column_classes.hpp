@@ -10,11 +10,9 @@
 // which quotients of counts are whenever they are equal at all.
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -56,21 +54,21 @@ class ClassFinder {
   CodedEntries merged_rows(const FeatureClasses& classes) const {
     Array<double> factor(classes.n_shared);  // factor of the first number of a class
     for (std::size_t c = 0; c < classes.n_shared; ++c) factor[c] = std::sqrt(classes.square[c]) / classes.value[leader_[c]];
-    auto parts = fill_parts(cuts_, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+    auto shares = fill_shares(cuts_, [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
       for (std::size_t i = first; i < last; ++i) {
         for (const Word* e = begin(i); e < split_[i]; ++e) {
           if (e + kAhead < split_[i]) __builtin_prefetch(&mark_[id(e[kAhead])]);
           const std::uint32_t mark = mark_[id(*e)], c = mark & ~(kAlone | kLeads);
           if ((mark & kLeads) == 0 || value(*e) == 0) continue;
-          part.add(c, (mark & kAlone) != 0 ? value(*e) : value(*e) * factor[c]);
+          share.add(c, (mark & kAlone) != 0 ? value(*e) : value(*e) * factor[c]);
         }
         double square = 0;
         for (const Word* e = split_[i]; e < end(i); ++e) square += value(*e) * value(*e);
-        if (square > 0) part.add(classes.of[id(*split_[i])], std::sqrt(square));
-        part.end_row();
+        if (square > 0) share.add(classes.of[id(*split_[i])], std::sqrt(square));
+        share.end_row();
       }
     });
-    return join_parts(std::move(parts), {}, classes.n_classes);
+    return join_shares(std::move(shares), {}, classes.n_classes);
   }
 
  private:
@@ -88,9 +86,9 @@ class ClassFinder {
   void hash_columns() {
     columns_.assign(data_.n_shared, {});
     const auto ranges = id_ranges(data_, threads_);
-    run_parts(threads_, [&](int p) {
+    run_shares(threads_, [&](int p) {
       for (std::size_t i = 0; i < split_.size(); ++i) {
-        const std::uint64_t row = spread(i + 1);
+        const std::uint64_t row = scrambled(i + 1);
         const auto mine = data_.between(i, ranges[p], ranges[p + 1]);
         const Word* const stop = std::min(mine.data() + mine.size(), split_[i]);
         for (const Word* e = mine.data(); e < stop; ++e) {
@@ -100,7 +98,7 @@ class ClassFinder {
           Column& column = columns_[id(*e)];
           if (column.first == kNone) column.first = own;
           ++column.holders;
-          column.hash += own == column.first ? row : spread(row ^ std::bit_cast<std::uint64_t>(quotient(own, column.first)));
+          column.hash += own == column.first ? row : scrambled(row ^ std::bit_cast<std::uint64_t>(quotient(own, column.first)));
         }
       }
     });
@@ -116,7 +114,7 @@ class ClassFinder {
         const Column& other = columns_[leader_[c]];
         return other.hash == own.hash && other.holders == own.holders;
       };
-      out_.of[z] = index.find_or_add(tag_of(spread(own.hash)), same, [&] { leader_.push_back(static_cast<std::uint32_t>(z)); });
+      out_.of[z] = index.find_or_add(tag_of(scrambled(own.hash)), same, [&] { leader_.push_back(static_cast<std::uint32_t>(z)); });
     }
     if (leader_.size() >= kLeads) throw std::length_error("more than 2^30 classes of features");
     mark_.assign(out_.of.begin(), out_.of.begin() + static_cast<std::ptrdiff_t>(data_.n_shared));
@@ -129,7 +127,7 @@ class ClassFinder {
   // are the same.
   void verify() {
     std::vector<std::vector<std::uint32_t>> wrong(static_cast<std::size_t>(threads_));
-    run_parts(threads_, [&](int p) {
+    run_shares(threads_, [&](int p) {
       struct Seen {
         std::uint32_t row = 0, code = 0;
       };
@@ -149,8 +147,8 @@ class ClassFinder {
           if (!same) wrong[static_cast<std::size_t>(p)].push_back(static_cast<std::uint32_t>(id(*e)));
         }
     });
-    for (const auto& part : wrong)
-      for (const std::uint32_t z : part)
+    for (const auto& share : wrong)
+      for (const std::uint32_t z : share)
         if (leader_[out_.of[z]] != z) {
           out_.of[z] = static_cast<std::uint32_t>(leader_.size());
           mark_[z] = out_.of[z] | kLeads;
@@ -184,11 +182,6 @@ class ClassFinder {
   std::uint32_t code(Word e) const { return static_cast<std::uint32_t>(data_.code(e)); }
   double value(Word e) const { return data_.value(e); }
   double quotient(std::uint32_t code, std::uint32_t first) const { return data_.codebook[code] / data_.codebook[first]; }
-  static std::uint64_t spread(std::uint64_t x) {
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
-  }
 
   CodedRowsView<Word> data_;
   std::vector<std::size_t> cuts_;

@@ -63,8 +63,8 @@ void CellMap::coordinates(std::size_t z, Use&& use) const {
 }
 
 void CellMap::read(std::span<const double> cells, std::size_t n_functions, int threads, double* weights) const {
-  run_parts(threads, [&](int p) {
-    auto share = [&](int part) { return n_features_ * static_cast<std::size_t>(part) / static_cast<std::size_t>(threads); };
+  run_shares(threads, [&](int p) {
+    auto share = [&](int t) { return n_features_ * static_cast<std::size_t>(t) / static_cast<std::size_t>(threads); };
     for (std::size_t z = share(p); z < share(p + 1); ++z) {
       double* const out = weights + z * n_functions;
       std::fill_n(out, n_functions, 0.0);

@@ -5,7 +5,6 @@
 #include <limits>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "features/coded_rows.hpp"
 #include "features/row_builder.hpp"
@@ -15,15 +14,11 @@ namespace treille {
 
 template <class Word>
 void to_csr(const CodedRowsView<Word>& rows, int threads, std::uint32_t* ids, double* values) {
-  const auto cuts = balanced_cuts(rows.indptr, threads);
-  run_parts(threads, [&](int p) {
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
-      poll();
-      auto e = static_cast<std::size_t>(rows.indptr[i]);
-      for (const Word entry : rows.row(i)) {
-        ids[e] = static_cast<std::uint32_t>(rows.id(entry));
-        values[e++] = rows.scale[i] * rows.value(entry);
-      }
+  run_between(balanced_cuts(rows.indptr, threads), [&](std::size_t i) {
+    auto e = static_cast<std::size_t>(rows.indptr[i]);
+    for (const Word entry : rows.row(i)) {
+      ids[e] = static_cast<std::uint32_t>(rows.id(entry));
+      values[e++] = rows.scale[i] * rows.value(entry);
     }
   });
 }
@@ -35,30 +30,30 @@ inline CodedEntries from_csr(std::span<const std::int64_t> indptr, std::span<con
                              std::span<const std::uint32_t> ids, std::size_t n_ids, int threads) {
   const std::int64_t useful = 1 + (indptr.back() - indptr.front()) / 20000;
   const auto cuts = balanced_cuts(indptr, static_cast<int>(std::min<std::int64_t>(threads, useful)));
-  auto parts = fill_parts(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+  auto shares = fill_shares(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
     for (std::size_t i = first; i < last; ++i) {
       poll();
       for (auto e = static_cast<std::size_t>(indptr[i]); e < static_cast<std::size_t>(indptr[i + 1]); ++e)
-        if (const std::uint32_t id = ids[static_cast<std::size_t>(columns[e])]; id != kNoId) part.add(id, values[e]);
-      part.end_row();
+        if (const std::uint32_t id = ids[static_cast<std::size_t>(columns[e])]; id != kNoId) share.add(id, values[e]);
+      share.end_row();
     }
   });
-  return join_parts(std::move(parts), {}, n_ids);
+  return join_shares(std::move(shares), {}, n_ids);
 }
 
 // Rows whose values are multiplied by one weight per column. Entries of weight 0 are left out.
 template <class Word>
 CodedEntries weigh_columns(const CodedRowsView<Word>& rows, std::span<const double> weights, int threads) {
-  auto parts = fill_parts(balanced_cuts(rows.indptr, threads), [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+  auto shares = fill_shares(balanced_cuts(rows.indptr, threads), [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
     for (std::size_t i = first; i < last; ++i) {
       poll();
       for (const Word entry : rows.row(i))
         if (const double weight = weights[rows.id(entry)]; weight != 0)
-          part.add(static_cast<std::uint32_t>(rows.id(entry)), rows.value(entry) * weight);
-      part.end_row();
+          share.add(static_cast<std::uint32_t>(rows.id(entry)), rows.value(entry) * weight);
+      share.end_row();
     }
   });
-  return join_parts(std::move(parts), {}, rows.n_features);
+  return join_shares(std::move(shares), {}, rows.n_features);
 }
 
 }  // namespace treille

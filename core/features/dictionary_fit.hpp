@@ -19,19 +19,19 @@ inline std::vector<std::size_t> shares(const Sequences& data, int threads) {
   return balanced_cuts(data.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
 }
 
-// The rows of all examples, in parts: scan(p, first, last, part) fills the part of share p.
+// The rows of all examples, in shares: scan(p, first, last, share) fills share p.
 template <class Data, class Scan>
-std::vector<RowPart> scan_shares(const Data& data, int threads, std::vector<double>& sq_norms, Scan&& scan) {
+std::vector<RowShare> scan_shares(const Data& data, int threads, std::vector<double>& sq_norms, Scan&& scan) {
   sq_norms.resize(data.size());
   expect(data.size());
-  return fill_parts(shares(data, threads), scan);
+  return fill_shares(shares(data, threads), scan);
 }
 
 // Distances of prefetching: slots first, then the grams that the slots name.
 constexpr std::size_t kAhead = 24, kAheadGram = 12;
 
-// Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so ids
-// follow first occurrence in the data for any number of parts.
+// Adds the grams of `from` to `to`, in order; returns their ids there. Shares are contiguous and merged from the first to the last, so ids
+// follow first occurrence in the data for any number of shares.
 template <class Symbol>
 Array<std::uint32_t> merge(const NGramDictionary<Symbol>& from, NGramDictionary<Symbol>& to) {
   Array<std::uint32_t> ids(from.size());
@@ -45,9 +45,9 @@ Array<std::uint32_t> merge(const NGramDictionary<Symbol>& from, NGramDictionary<
   return ids;
 }
 
-// Merges the dictionaries of contiguous parts, ids by falling number of examples, ties by first occurrence; and joins the parts' rows.
+// Merges the dictionaries of contiguous shares, ids by falling number of examples, ties by first occurrence; and joins the shares' rows.
 template <class Symbol>
-NGramDictionary<Symbol> join_dictionaries(std::vector<NGramDictionary<Symbol>> found, std::vector<RowPart> parts, CodedEntries& entries) {
+NGramDictionary<Symbol> join_dictionaries(std::vector<NGramDictionary<Symbol>> found, std::vector<RowShare> shares, CodedEntries& entries) {
   std::vector<Array<std::uint32_t>> renamed(found.size());
   NGramDictionary<Symbol>& dictionary = found[0];
   for (std::size_t p = 1; p < found.size(); ++p) {
@@ -59,18 +59,18 @@ NGramDictionary<Symbol> join_dictionaries(std::vector<NGramDictionary<Symbol>> f
     for (std::uint32_t& id : renamed[p]) id = rank[id];
   renamed[0] = rank;
   dictionary.rename(rank, static_cast<int>(found.size()));
-  entries = join_parts(std::move(parts), {renamed.begin(), renamed.end()}, dictionary.size());
+  entries = join_shares(std::move(shares), {renamed.begin(), renamed.end()}, dictionary.size());
   return std::move(dictionary);
 }
 
-// A dictionary of the data, and its rows: each range fills its own dictionary by scan(first, last, dictionary, part), then they are merged.
+// A dictionary of the data, and its rows: each share fills its own dictionary by scan(first, last, dictionary, rows), then they are merged.
 template <class Symbol, class Data, class Scan>
 NGramDictionary<Symbol> fit_shares(const Data& data, int threads, int width, bool mixed, std::vector<double>& sq_norms,
                                    CodedEntries& entries, Scan&& scan) {
   std::vector<NGramDictionary<Symbol>> found(shares(data, threads).size() - 1, NGramDictionary<Symbol>(width, mixed));
-  auto parts = scan_shares(data, threads, sq_norms,
-                           [&](std::size_t p, std::size_t first, std::size_t last, RowPart& part) { scan(first, last, found[p], part); });
-  return join_dictionaries(std::move(found), std::move(parts), entries);
+  auto shares = scan_shares(data, threads, sq_norms,
+                            [&](std::size_t p, std::size_t first, std::size_t last, RowShare& own) { scan(first, last, found[p], own); });
+  return join_dictionaries(std::move(found), std::move(shares), entries);
 }
 
 }  // namespace treille

@@ -18,7 +18,7 @@ class InternedFeatures {
   using Key = std::vector<std::int32_t>;
   using KeyView = std::span<const std::int32_t>;
 
-  struct Parts {
+  struct Arrays {
     std::vector<std::int32_t> cells;     // of each item: its key
     std::vector<std::int64_t> starts;    // where the key of each item begins, and the end of the last
     std::vector<std::int32_t> features;  // the item of each feature
@@ -46,28 +46,28 @@ class InternedFeatures {
     return self;
   }
 
-  // The parts that rebuild the features `ids`. references(key, use) calls use(number) for every item that the key mentions, and
+  // The arrays that rebuild the features `ids`. references(key, use) calls use(number) for every item that the key mentions, and
   // recode(key, numbers) replaces these numbers.
   template <class References, class Recode>
-  Parts parts(std::span<const std::int64_t> ids, References&& references, Recode&& recode) const {
+  Arrays parts(std::span<const std::int64_t> ids, References&& references, Recode&& recode) const {
     std::vector<bool> kept(known.size(), false);
     for (const std::int64_t id : ids) kept[static_cast<std::size_t>(item_of(id))] = true;
     for (std::size_t k = known.size(); k-- > 0;)
       if (kept[k]) references(known[k], [&](std::int32_t other) { kept[static_cast<std::size_t>(other)] = true; });
-    Parts parts;
+    Arrays arrays;
     std::vector<std::uint32_t> renamed(known.size(), 0);
-    parts.starts.push_back(0);
+    arrays.starts.push_back(0);
     Key key;
     for (std::size_t k = 0; k < known.size(); ++k) {
       if (!kept[k]) continue;
-      renamed[k] = static_cast<std::uint32_t>(parts.starts.size() - 1);
+      renamed[k] = static_cast<std::uint32_t>(arrays.starts.size() - 1);
       key.assign(known[k].begin(), known[k].end());
       recode(key, std::span<const std::uint32_t>(renamed));
-      parts.cells.insert(parts.cells.end(), key.begin(), key.end());
-      parts.starts.push_back(static_cast<std::int64_t>(parts.cells.size()));
+      arrays.cells.insert(arrays.cells.end(), key.begin(), key.end());
+      arrays.starts.push_back(static_cast<std::int64_t>(arrays.cells.size()));
     }
-    for (const std::int64_t id : ids) parts.features.push_back(static_cast<std::int32_t>(renamed[static_cast<std::size_t>(item_of(id))]));
-    return parts;
+    for (const std::int64_t id : ids) arrays.features.push_back(static_cast<std::int32_t>(renamed[static_cast<std::size_t>(item_of(id))]));
+    return arrays;
   }
 
   // Makes features of the items that occur in examples, by falling number of examples; ties by number. Returns the id by item.

@@ -94,10 +94,10 @@ class NGramDictionary {
     Array<Symbol> pool(pool_.size());
     Array<std::uint32_t> tags(size()), examples(size());
     Array<std::int32_t> orders(orders_.size());
-    run_parts(threads, [&](int part) {
-      const auto share = [&](int p) { return size() * static_cast<std::size_t>(p) / static_cast<std::size_t>(threads); };
-      index_.rename(renamed, static_cast<std::size_t>(part), static_cast<std::size_t>(threads));
-      for (std::size_t id = share(part); id < share(part + 1); ++id) {
+    run_shares(threads, [&](int p) {
+      const auto share = [&](int t) { return size() * static_cast<std::size_t>(t) / static_cast<std::size_t>(threads); };
+      index_.rename(renamed, static_cast<std::size_t>(p), static_cast<std::size_t>(threads));
+      for (std::size_t id = share(p); id < share(p + 1); ++id) {
         const std::size_t to = renamed[id];
         std::memcpy(pool.data() + to * stride_, pool_.data() + id * stride_, stride_ * sizeof(Symbol));
         tags[to] = tags_[id];

@@ -16,7 +16,7 @@ namespace treille {
 inline void mirror(double* K, std::size_t n, int threads) {
   constexpr std::size_t kSide = 64;
   std::atomic<std::size_t> next{0};
-  run_parts(threads, [&](int) {
+  run_shares(threads, [&](int) {
     for (std::size_t top = kSide * next++; top < n; top = kSide * next++)
       for (std::size_t left = 0; left <= top; left += kSide)
         for (std::size_t i = top; i < std::min(n, top + kSide); ++i)
@@ -30,7 +30,7 @@ Buffer<double> pairwise(std::size_t rows, std::size_t columns, bool symmetric, i
   Buffer<double> K(rows * columns);
   std::atomic<std::size_t> next{0};
   expect(rows);
-  run_parts(threads, [&](int) {
+  run_shares(threads, [&](int) {
     auto work = make();
     for (std::size_t i = next++; i < rows; i = next++) {
       for (std::size_t j = 0; j < (symmetric ? i + 1 : columns); ++j) {
@@ -50,7 +50,7 @@ std::vector<double> on_diagonal(std::size_t n, int threads, Make&& make) {
   std::vector<double> values(n);
   std::atomic<std::size_t> next{0};
   expect(n);
-  run_parts(threads, [&](int) {
+  run_shares(threads, [&](int) {
     auto work = make();
     for (std::size_t i = next++; i < n; i = next++) {
       tick();

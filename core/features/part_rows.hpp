@@ -7,7 +7,6 @@
 //
 // Rows come in segments, one after another, each with its own codebooks, such as files, and rows selected from others.
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>

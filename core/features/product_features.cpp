@@ -10,6 +10,7 @@
 #include "features/product_numbering.hpp"
 #include "features/row_builder.hpp"
 #include "parallel.hpp"
+#include "tag_index.hpp"
 
 namespace treille {
 namespace {
@@ -19,12 +20,12 @@ std::vector<std::size_t> shares(const std::vector<std::int64_t>& offsets, int th
   return balanced_cuts(offsets, static_cast<int>(std::min<std::int64_t>(threads, 1 + offsets.back() / 20000)));
 }
 
-// Writes the rows of all shares of the examples: make(first example, part) is the Receiver of a share.
+// Writes the rows of all shares of the examples: make(first example, share) is the Receiver of a share.
 template <class Make>
-std::vector<RowPart> write_shares(const Factors& factors, const std::vector<std::size_t>& cuts, Make&& make) {
+std::vector<RowShare> write_shares(const Factors& factors, const std::vector<std::size_t>& cuts, Make&& make) {
   expect(factors.size());
-  return fill_parts(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
-    auto writer = make(first, part);
+  return fill_shares(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
+    auto writer = make(first, share);
     Expansion expansion(factors, writer);
     for (std::size_t i = first; i < last; ++i) {
       expansion.row(i);
@@ -39,12 +40,12 @@ struct NumberedWriter {
   using Prefix = std::uint32_t;
   const Array<std::uint32_t>& first;
   const std::uint32_t* next;
-  RowPart& part;
+  RowShare& share;
 
   Prefix extend(std::size_t step, Prefix prefix, std::uint32_t feature) const { return step == 0 ? first[feature] : prefix; }
   static bool known(Prefix) { return true; }
-  void add(Prefix prefix, std::uint32_t, double value) { part.add(prefix + *next++, value); }
-  void end_row() { part.end_row(); }
+  void add(Prefix prefix, std::uint32_t, double value) { share.add(prefix + *next++, value); }
+  void end_row() { share.end_row(); }
   void finish() {}
 };
 
@@ -52,7 +53,7 @@ struct NumberedWriter {
 class SearchingWriter {
  public:
   using Prefix = std::uint32_t;
-  SearchingWriter(const std::vector<ProductTable>& tables, RowPart& part) : tables_(tables), last_(tables.back()), part_(part) {}
+  SearchingWriter(const std::vector<ProductTable>& tables, RowShare& share) : tables_(tables), last_(tables.back()), share_(share) {}
 
   Prefix extend(std::size_t step, Prefix prefix, std::uint32_t feature) const {
     return step == 0 ? feature : tables_[step - 1].find(product_key(prefix, feature));
@@ -85,14 +86,14 @@ class SearchingWriter {
   }
   void resolve() {
     const Waiting& next = queue_[done_++ % kQueue];
-    if (next.ends_row) return part_.end_row();
+    if (next.ends_row) return share_.end_row();
     const std::uint32_t id = last_.find(next.key, next.tag);
-    if (id != ProductTable::kAbsent) part_.add(id, next.value);
+    if (id != ProductTable::kAbsent) share_.add(id, next.value);
   }
 
   const std::vector<ProductTable>& tables_;
   const ProductTable& last_;
-  RowPart& part_;
+  RowShare& share_;
   std::array<Waiting, kQueue> queue_;
   std::size_t count_ = 0, done_ = 0;
 };
@@ -127,23 +128,18 @@ struct SizeCounter {
   using Prefix = std::uint64_t;  // a hash of the product
   DistinctCounter products, values;
 
-  static std::uint64_t mixed(std::uint64_t x) {
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
-  }
-  Prefix extend(std::size_t, Prefix prefix, std::uint32_t feature) { return mixed(prefix * 0x9E3779B97F4A7C15u + feature + 1); }
+  Prefix extend(std::size_t, Prefix prefix, std::uint32_t feature) { return scrambled(prefix * 0x9E3779B97F4A7C15u + feature + 1); }
   static bool known(Prefix) { return true; }
   void add(Prefix prefix, std::uint32_t feature, double value) {
     products.add(extend(0, prefix, feature));
-    values.add(mixed(std::bit_cast<std::uint64_t>(value)));
+    values.add(scrambled(std::bit_cast<std::uint64_t>(value)));
   }
 };
 
 std::vector<SizeCounter> count_shares(const Factors& factors, const std::vector<std::size_t>& cuts) {
   std::vector<SizeCounter> counters(cuts.size() - 1);
   expect(factors.size());
-  run_parts(static_cast<int>(counters.size()), [&](int p) {
+  run_shares(static_cast<int>(counters.size()), [&](int p) {
     Expansion expansion(factors, counters[static_cast<std::size_t>(p)]);
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
       tick();
@@ -158,11 +154,11 @@ std::vector<SizeCounter> count_shares(const Factors& factors, const std::vector<
 ProductFeatures ProductFeatures::fit(const Factors& factors, int threads, CodedEntries& rows) {
   const auto offsets = product_offsets(factors);
   NumberedProducts numbers = number_products(factors, offsets, threads);
-  auto parts = write_shares(factors, shares(offsets, threads), [&](std::size_t first, RowPart& part) {
-    return NumberedWriter{numbers.first, numbers.ids.data() + offsets[first], part};
+  auto written = write_shares(factors, shares(offsets, threads), [&](std::size_t first, RowShare& share) {
+    return NumberedWriter{numbers.first, numbers.ids.data() + offsets[first], share};
   });
   numbers.ids = {};
-  rows = join_parts(std::move(parts), {}, numbers.keys.back().size());
+  rows = join_shares(std::move(written), {}, numbers.keys.back().size());
   std::vector<ProductTable> tables;
   for (auto& keys : numbers.keys) tables.emplace_back(std::move(keys));
   return {factors.steps(), std::move(tables)};
@@ -193,7 +189,7 @@ ProductFeatures::ProductFeatures(std::span<const std::int64_t> tuples, std::size
 CodedEntries ProductFeatures::transform(const Factors& factors, int threads) const {
   const auto& tables = searchable();
   const auto cuts = shares(product_offsets(factors), threads);
-  return join_parts(write_shares(factors, cuts, [&](std::size_t, RowPart& part) { return SearchingWriter(tables, part); }), {}, size());
+  return join_shares(write_shares(factors, cuts, [&](std::size_t, RowShare& share) { return SearchingWriter(tables, share); }), {}, size());
 }
 
 void ProductFeatures::tuple(std::size_t id, std::int64_t* out) const {
@@ -204,9 +200,9 @@ void ProductFeatures::tuple(std::size_t id, std::int64_t* out) const {
 
 Buffer<std::int64_t> ProductFeatures::tuples(int threads) const {
   Buffer<std::int64_t> out(size() * steps_);
-  run_parts(threads, [&](int p) {
-    const auto share = [&](int part) { return size() * static_cast<std::size_t>(part) / static_cast<std::size_t>(threads); };
-    for (std::size_t id = share(p); id < share(p + 1); ++id) {
+  run_shares(threads, [&](int p) {
+    const auto begin = [&](int t) { return size() * static_cast<std::size_t>(t) / static_cast<std::size_t>(threads); };
+    for (std::size_t id = begin(p); id < begin(p + 1); ++id) {
       poll();
       tuple(id, out.data() + id * steps_);
     }

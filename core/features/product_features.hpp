@@ -12,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "features/coded_rows.hpp"

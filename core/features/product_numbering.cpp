@@ -210,13 +210,13 @@ NumberedProducts number_products(const Factors& factors, const std::vector<std::
     out.keys = joined(found, 1, none);
     return out;
   }
-  const auto parts = static_cast<int>(std::min<std::int64_t>(threads, 1 + offsets.back() / 20000));
-  std::vector<Projection> workers(static_cast<std::size_t>(parts), Projection(factors, n_ids, out.ids.data()));
+  const auto shares = static_cast<int>(std::min<std::int64_t>(threads, 1 + offsets.back() / 20000));
+  std::vector<Projection> workers(static_cast<std::size_t>(shares), Projection(factors, n_ids, out.ids.data()));
   const FirstFeatures firsts(factors, offsets, n_ids, workers[0]);
   std::vector<Keys> found(n_ids);
   std::atomic<std::size_t> next{0};
   expect(n_ids);
-  run_parts(parts, [&](int p) {
+  run_shares(shares, [&](int p) {
     for (std::size_t z; (z = next.fetch_add(1)) < n_ids;) {
       tick();
       if (firsts.of(z).empty()) continue;

@@ -14,40 +14,32 @@ namespace treille {
 // out[i, k] = sum over the entries of row i of value * weights[id, k].
 template <class Word>
 void matvec(const CodedRowsView<Word>& rows, std::span<const double> weights, std::size_t n_functions, int threads, double* out) {
-  const auto cuts = balanced_cuts(rows.indptr, threads);
-  run_parts(threads, [&](int p) {
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
-      poll();
-      double* row = out + i * n_functions;
-      if (n_functions == 1) {  // the usual case, with the sum in a register
-        double sum = 0;
-        for (const Word entry : rows.row(i)) sum += rows.value(entry) * weights[rows.id(entry)];
-        *row = sum * rows.scale[i];
-        continue;
-      }
-      std::fill_n(row, n_functions, 0.0);
-      for (const Word entry : rows.row(i)) {
-        const double* w = weights.data() + rows.id(entry) * n_functions;
-        const double value = rows.value(entry);
-        for (std::size_t k = 0; k < n_functions; ++k) row[k] += value * w[k];
-      }
-      for (std::size_t k = 0; k < n_functions; ++k) row[k] *= rows.scale[i];
+  run_between(balanced_cuts(rows.indptr, threads), [&](std::size_t i) {
+    double* row = out + i * n_functions;
+    if (n_functions == 1) {  // the usual case, with the sum in a register
+      double sum = 0;
+      for (const Word entry : rows.row(i)) sum += rows.value(entry) * weights[rows.id(entry)];
+      *row = sum * rows.scale[i];
+      return;
     }
+    std::fill_n(row, n_functions, 0.0);
+    for (const Word entry : rows.row(i)) {
+      const double* w = weights.data() + rows.id(entry) * n_functions;
+      const double value = rows.value(entry);
+      for (std::size_t k = 0; k < n_functions; ++k) row[k] += value * w[k];
+    }
+    for (std::size_t k = 0; k < n_functions; ++k) row[k] *= rows.scale[i];
   });
 }
 
 // out[i] = the sum of the squares of the values of row i, unscaled, each times the square of its column's weight; no weights: all 1.
 template <class Word>
 void squares(const CodedRowsView<Word>& rows, std::span<const double> column_weights, int threads, double* out) {
-  const auto cuts = balanced_cuts(rows.indptr, threads);
-  run_parts(threads, [&](int p) {
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
-      poll();
-      out[i] = 0;
-      for (const Word entry : rows.row(i)) {
-        const double value = rows.value(entry), weight = column_weights.empty() ? 1.0 : column_weights[rows.id(entry)];
-        out[i] += value * value * (weight * weight);
-      }
+  run_between(balanced_cuts(rows.indptr, threads), [&](std::size_t i) {
+    out[i] = 0;
+    for (const Word entry : rows.row(i)) {
+      const double value = rows.value(entry), weight = column_weights.empty() ? 1.0 : column_weights[rows.id(entry)];
+      out[i] += value * value * (weight * weight);
     }
   });
 }
@@ -59,7 +51,7 @@ void rmatvec(const CodedRowsView<Word>& rows, std::span<const double> coefficien
              std::span<double> out) {
   std::fill(out.begin(), out.end(), 0.0);
   const auto cuts = id_ranges(rows, threads);
-  run_parts(threads, [&](int p) {
+  run_shares(threads, [&](int p) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       poll();
       const double* c = coefficients.data() + i * n_functions;

@@ -26,14 +26,12 @@ CodedEntries renumbered(const CodedRowsView<Word>& rows, std::span<const Id> ids
   const auto cuts = balanced_cuts(rows.indptr, threads);
   std::copy(rows.indptr.begin(), rows.indptr.end(), out.indptr.data());
   if (!all) {
-    run_parts(threads, [&](int p) {
-      for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) out.indptr[i + 1] = std::count_if(rows.begin(i), rows.end(i), stays);
-    });
+    run_between(cuts, [&](std::size_t i) { out.indptr[i + 1] = std::count_if(rows.begin(i), rows.end(i), stays); });
     for (std::size_t i = 0; i < rows.size(); ++i) out.indptr[i + 1] += out.indptr[i];
   }
   with_word_type(n_features, rows.code_bits, [&]<class To>(To) {
     Buffer<To> entries(static_cast<std::size_t>(out.indptr[rows.size()]));
-    run_parts(threads, [&](int p) {
+    run_shares(threads, [&](int p) {
       RowSorter<To> sorter(n_features, rows.code_bits);
       for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
         poll();

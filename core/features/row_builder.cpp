@@ -6,21 +6,21 @@
 
 namespace treille {
 
-class PartJoiner {
+class ShareJoiner {
  public:
-  PartJoiner(std::vector<RowPart> parts, const std::vector<Renaming>& renamed, std::size_t n_ids)
-      : parts_(std::move(parts)), renamed_(renamed), n_ids_(n_ids) {}
+  ShareJoiner(std::vector<RowShare> shares, const std::vector<Renaming>& renamed, std::size_t n_ids)
+      : shares_(std::move(shares)), renamed_(renamed), n_ids_(n_ids) {}
 
   CodedEntries join() {
     Codebook codebook;
     std::size_t rows = 0, total = 0;
-    for (RowPart& part : parts_) {
-      codes_.push_back(codebook.add(part.codebook_));
-      part.codebook_ = Codebook();
+    for (RowShare& share : shares_) {
+      codes_.push_back(codebook.add(share.codebook_));
+      share.codebook_ = Codebook();
       first_row_.push_back(rows);
       first_entry_.push_back(total);
-      rows += part.ends_.size();
-      total += part.size();
+      rows += share.ends_.size();
+      total += share.size();
     }
     out_.indptr = Buffer<std::int64_t>(rows + 1);
     out_.indptr[rows] = static_cast<std::int64_t>(total);
@@ -28,7 +28,7 @@ class PartJoiner {
     out_.code_bits = codebook.bits();
     with_word_type(n_ids_, out_.code_bits, [&]<class Word>(Word) {
       Buffer<Word> entries(total);
-      run_parts(static_cast<int>(parts_.size()), [&](int p) { write_part(static_cast<std::size_t>(p), entries.data()); });
+      run_shares(static_cast<int>(shares_.size()), [&](int p) { write_share(static_cast<std::size_t>(p), entries.data()); });
       out_.entries = std::move(entries);
     });
     return std::move(out_);
@@ -36,27 +36,27 @@ class PartJoiner {
 
  private:
   template <class Word>
-  void write_part(std::size_t p, Word* out) {
-    RowPart part = std::move(parts_[p]);
+  void write_share(std::size_t p, Word* out) {
+    RowShare share = std::move(shares_[p]);
     RowSorter<Word> sorter(n_ids_, out_.code_bits);
     std::size_t row = first_row_[p], at = 0, aside = 0;
     Word* to = out + first_entry_[p];
     const std::uint32_t *const ids = renamed_.empty() ? nullptr : renamed_[p].data(), *const codes = codes_[p].data();
     const int code_bits = out_.code_bits;
-    for (const std::int64_t end : part.ends_) {
+    for (const std::int64_t end : share.ends_) {
       poll();
       Word* const start = to;
       bool rising = true;
       out_.indptr[row++] = start - out;
       while (at < static_cast<std::size_t>(end)) {
-        const std::size_t number = at / RowPart::kBlock, place = at % RowPart::kBlock;
-        if (place == 0 && number > 0) part.blocks_[number - 1] = {};
-        const std::size_t n = std::min(static_cast<std::size_t>(end) - at, RowPart::kBlock - place);
-        const std::uint32_t* const entries = part.blocks_[number].data() + place;
+        const std::size_t number = at / RowShare::kBlock, place = at % RowShare::kBlock;
+        if (place == 0 && number > 0) share.blocks_[number - 1] = {};
+        const std::size_t n = std::min(static_cast<std::size_t>(end) - at, RowShare::kBlock - place);
+        const std::uint32_t* const entries = share.blocks_[number].data() + place;
         for (std::size_t e = 0; e < n; ++e, ++to) {
-          std::uint32_t id = entries[e] >> RowPart::kCodeBits, code = entries[e] & RowPart::kAsideCode;
-          if (id == RowPart::kAsideId) id = part.aside_[aside++];
-          if (code == RowPart::kAsideCode) code = part.aside_[aside++];
+          std::uint32_t id = entries[e] >> RowShare::kCodeBits, code = entries[e] & RowShare::kAsideCode;
+          if (id == RowShare::kAsideId) id = share.aside_[aside++];
+          if (code == RowShare::kAsideCode) code = share.aside_[aside++];
           if (ids != nullptr) id = ids[id];
           *to = static_cast<Word>(Word{id} << code_bits | codes[code]);
           rising &= to == start || to[-1] < *to;
@@ -67,16 +67,16 @@ class PartJoiner {
     }
   }
 
-  std::vector<RowPart> parts_;
+  std::vector<RowShare> shares_;
   const std::vector<Renaming>& renamed_;
   std::size_t n_ids_;
-  std::vector<Array<std::uint32_t>> codes_;  // codes of each part's values in the common codebook
+  std::vector<Array<std::uint32_t>> codes_;  // codes of each share's values in the common codebook
   std::vector<std::size_t> first_row_, first_entry_;
   CodedEntries out_;
 };
 
-CodedEntries join_parts(std::vector<RowPart> parts, const std::vector<Renaming>& renamed, std::size_t n_ids) {
-  return PartJoiner(std::move(parts), renamed, n_ids).join();
+CodedEntries join_shares(std::vector<RowShare> shares, const std::vector<Renaming>& renamed, std::size_t n_ids) {
+  return ShareJoiner(std::move(shares), renamed, n_ids).join();
 }
 
 }  // namespace treille

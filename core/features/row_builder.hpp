@@ -1,6 +1,6 @@
 #pragma once
-// Builds coded rows (coded_rows.hpp) from (id, value) entries. Several parts, each a contiguous run of rows, are written at the
-// same time, one thread each; the result does not depend on how the rows are cut into parts.
+// Builds coded rows (coded_rows.hpp) from (id, value) entries. Several shares, each a contiguous run of rows, are written at the
+// same time, one thread each; the result does not depend on how the rows are cut into shares.
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@
 
 namespace treille {
 
-class RowPart {
+class RowShare {
  public:
   // Ids must differ within a row.
   void add(std::uint32_t id, double value) { add_coded(id, codebook_.code_of(value)); }
@@ -40,12 +40,12 @@ class RowPart {
   std::size_t size() const { return blocks_.size() * kBlock - static_cast<std::size_t>(end_ - to_); }
 
  private:
-  friend class PartJoiner;
+  friend class ShareJoiner;
   // Ids and codes from these on stand in aside_, in the order of their entries.
   static constexpr int kCodeBits = 6;
   static constexpr std::uint32_t kAsideCode = (1u << kCodeBits) - 1, kAsideId = 0xFFFFFFFFu >> kCodeBits;
 
-  // Entries are stored in blocks, each freed as soon as it is read, so that parts and result together never need twice the memory.
+  // Entries are stored in blocks, each freed as soon as it is read, so that shares and result together never need twice the memory.
   static constexpr std::size_t kBlock = std::size_t{1} << 19;
 
   std::vector<Buffer<std::uint32_t>> blocks_;
@@ -55,20 +55,20 @@ class RowPart {
   Codebook codebook_;
 };
 
-// A part for the rows between each two cuts, one thread each: fill(p, first row, end, part).
+// A share for the rows between each two cuts, one thread each: fill(p, first row, end, share).
 template <class Fill>
-std::vector<RowPart> fill_parts(const std::vector<std::size_t>& cuts, Fill&& fill) {
-  std::vector<RowPart> parts(cuts.size() - 1);
-  run_parts(static_cast<int>(parts.size()), [&](int part) {
-    const auto p = static_cast<std::size_t>(part);
-    fill(p, cuts[p], cuts[p + 1], parts[p]);
+std::vector<RowShare> fill_shares(const std::vector<std::size_t>& cuts, Fill&& fill) {
+  std::vector<RowShare> shares(cuts.size() - 1);
+  run_shares(static_cast<int>(shares.size()), [&](int share) {
+    const auto p = static_cast<std::size_t>(share);
+    fill(p, cuts[p], cuts[p + 1], shares[p]);
   });
-  return parts;
+  return shares;
 }
 
-// The parts' rows one after another. Where `renamed` is given, id k of part p becomes renamed[p][k]. All ids are then < n_ids.
+// The shares' rows one after another. Where `renamed` is given, id k of share p becomes renamed[p][k]. All ids are then < n_ids.
 using Renaming = std::span<const std::uint32_t>;
-CodedEntries join_parts(std::vector<RowPart> parts, const std::vector<Renaming>& renamed, std::size_t n_ids);
+CodedEntries join_shares(std::vector<RowShare> shares, const std::vector<Renaming>& renamed, std::size_t n_ids);
 
 // Sorts the words of a row by id. Rows hold hundreds of entries: two or three counting passes beat comparisons.
 template <class Word>

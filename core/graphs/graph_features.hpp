@@ -16,7 +16,6 @@
 //   is_sound(key, before, n_labels, n_edge_labels): whether a key read from a file may be pattern number `before`.
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -87,17 +86,17 @@ template <class P>
 class GraphFeatures {
  public:
   static GraphFeatures fit(const Graphs& graphs, const P& kind, Counts counts, int threads, RowsWithNorms& rows) {
-    struct Part {
+    struct Share {
       KnownPatterns known;
       Array<std::uint32_t> holders;
       OccurrenceCounter counter;
     };
     const auto cuts = cut(graphs, kind, threads);
-    std::vector<Part> parts(cuts.size() - 1);
+    std::vector<Share> shares(cuts.size() - 1);
     rows.sq_norms.assign(graphs.size(), 0.0);
     expect(graphs.size());
-    auto entries = fill_parts(cuts, [&](std::size_t p, std::size_t first, std::size_t last, RowPart& part) {
-      Part& own = parts[p];
+    auto entries = fill_shares(cuts, [&](std::size_t p, std::size_t first, std::size_t last, RowShare& row_share) {
+      Share& own = shares[p];
       typename P::Finder finder(graphs, kind);
       for (std::size_t g = first; g < last; ++g) {
         own.counter.clear();
@@ -107,30 +106,30 @@ class GraphFeatures {
         for (const PatternFound& sum : own.counter.sums()) {
           const double value = sum.value(counts);
           rows.sq_norms[g] += value * value;
-          part.add(sum.pattern, value);
+          row_share.add(sum.pattern, value);
           ++own.holders[sum.pattern];
         }
-        part.end_row();
+        row_share.end_row();
       }
       own.counter = {};
     });
 
     GraphFeatures self(kind, counts);
-    std::vector<std::vector<std::uint32_t>> numbers(parts.size());
-    Array<std::uint32_t> holders = std::move(parts[0].holders);
-    self.patterns_.known = std::move(parts[0].known);
-    for (std::size_t p = 1; p < parts.size(); ++p) {
-      numbers[p] = self.absorb(parts[p].known, {});
+    std::vector<std::vector<std::uint32_t>> numbers(shares.size());
+    Array<std::uint32_t> holders = std::move(shares[0].holders);
+    self.patterns_.known = std::move(shares[0].known);
+    for (std::size_t p = 1; p < shares.size(); ++p) {
+      numbers[p] = self.absorb(shares[p].known, {});
       holders.resize(self.n_patterns(), 0);
-      for (std::size_t k = 0; k < numbers[p].size(); ++k) holders[numbers[p][k]] += parts[p].holders[k];
-      parts[p] = {};
+      for (std::size_t k = 0; k < numbers[p].size(); ++k) holders[numbers[p][k]] += shares[p].holders[k];
+      shares[p] = {};
     }
     std::vector<Renaming> renamed{self.patterns_.rank(holders)};
-    for (std::size_t p = 1; p < parts.size(); ++p) {
+    for (std::size_t p = 1; p < shares.size(); ++p) {
       for (auto& number : numbers[p]) number = self.feature(number);
       renamed.push_back(numbers[p]);
     }
-    rows.entries = join_parts(std::move(entries), renamed, self.size());
+    rows.entries = join_shares(std::move(entries), renamed, self.size());
     return self;
   }
 
@@ -139,7 +138,7 @@ class GraphFeatures {
     RowsWithNorms rows;
     rows.sq_norms.assign(graphs.size(), 0.0);
     expect(graphs.size());
-    auto parts = fill_parts(cut(graphs, kind_, threads), [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+    auto written = fill_shares(cut(graphs, kind_, threads), [&](std::size_t, std::size_t first, std::size_t last, RowShare& row_share) {
       typename P::Finder finder(graphs, kind_);
       KnownPatterns unseen;
       OccurrenceCounter counter;
@@ -149,12 +148,12 @@ class GraphFeatures {
         for (const PatternFound& sum : counter.sums()) {
           const double value = sum.value(counts_);
           rows.sq_norms[g] += value * value;
-          if (const std::uint32_t id = feature(sum.pattern); id != KnownPatterns::kAbsent) part.add(id, value);
+          if (const std::uint32_t id = feature(sum.pattern); id != KnownPatterns::kAbsent) row_share.add(id, value);
         }
-        part.end_row();
+        row_share.end_row();
       }
     });
-    rows.entries = join_parts(std::move(parts), {}, size());
+    rows.entries = join_shares(std::move(written), {}, size());
     return rows;
   }
 
@@ -170,7 +169,6 @@ class GraphFeatures {
     }
   }
 
-  using Parts = InternedFeatures::Parts;
   // Frozen features from the result of `parts`.
   static GraphFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
                                   std::span<const std::int32_t> features, std::int32_t n_labels, std::int32_t n_edge_labels, const P& kind,
@@ -183,8 +181,8 @@ class GraphFeatures {
     return self;
   }
 
-  // The parts that rebuild the features `ids`.
-  Parts parts(std::span<const std::int64_t> ids) const {
+  // The arrays that rebuild the features `ids`.
+  InternedFeatures::Arrays parts(std::span<const std::int64_t> ids) const {
     return patterns_.parts(
         ids, [&](std::span<const std::int32_t> key, auto&& use) { kind_.references(key, use); },
         [&](PatternKey& key, std::span<const std::uint32_t> numbers) { kind_.recode(key, {{}, {}, numbers}); });

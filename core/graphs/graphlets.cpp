@@ -244,7 +244,7 @@ Buffer<double> graphlets(const Graphs& graphs, int size, bool connected, int thr
   Buffer<double> counts(n * width);
   std::atomic<std::size_t> next{0};
   expect(n);
-  run_parts(threads, [&](int) {
+  run_shares(threads, [&](int) {
     GraphletCounter counter;
     for (std::size_t first; (first = next.fetch_add(few)) < n;)
       for (std::size_t g = first; g < std::min(n, first + few); ++g) {

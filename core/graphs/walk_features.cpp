@@ -75,7 +75,7 @@ class SequenceCounter {
 
 WalkFeatures WalkFeatures::fit(const Graphs& graphs, int min_k, int k, Counts counts, RowsWithNorms& rows) {
   WalkFeatures self(min_k, k, counts);
-  std::vector<RowPart> parts(1);
+  std::vector<RowShare> written(1);
   rows.sq_norms.assign(graphs.size(), 0.0);
   Array<std::uint32_t> holders;
   std::size_t row = 0;
@@ -88,41 +88,41 @@ WalkFeatures WalkFeatures::fit(const Graphs& graphs, int min_k, int k, Counts co
   const auto visit = [&](std::uint32_t id, double count) {
     const double value = transformed(counts, count);
     rows.sq_norms[row] += value * value;
-    parts[0].add(id, value);
+    written[0].add(id, value);
     ++holders[id];
   };
   SequenceCounter counter(graphs, min_k, k, number, visit);
   expect(graphs.size());
   for (; row < graphs.size(); ++row) {
     counter.count(row);
-    parts[0].end_row();
+    written[0].end_row();
   }
   const std::vector<Renaming> ids{self.sequences_.rank(holders)};
-  rows.entries = join_parts(std::move(parts), ids, self.size());
+  rows.entries = join_shares(std::move(written), ids, self.size());
   return self;
 }
 
 RowsWithNorms WalkFeatures::transform(const Graphs& graphs, int threads) const {
   constexpr std::int64_t kWorthAThread = 1 << 10;
-  const int n_parts = static_cast<int>(std::clamp<std::int64_t>(graphs.offsets.back() / kWorthAThread, 1, threads));
+  const int n_shares = static_cast<int>(std::clamp<std::int64_t>(graphs.offsets.back() / kWorthAThread, 1, threads));
   RowsWithNorms rows;
   rows.sq_norms.assign(graphs.size(), 0.0);
   expect(graphs.size());
-  const auto cuts = balanced_cuts(graphs.offsets, n_parts);
-  auto parts = fill_parts(cuts, [&](std::size_t, std::size_t row, std::size_t last, RowPart& part) {
+  const auto cuts = balanced_cuts(graphs.offsets, n_shares);
+  auto written = fill_shares(cuts, [&](std::size_t, std::size_t row, std::size_t last, RowShare& share) {
     const auto number = [&](std::uint32_t prefix, std::int32_t edge, std::int32_t label) { return find(prefix, edge, label); };
     const auto visit = [&](std::uint32_t id, double count) {
       const double value = transformed(counts_, count);
       rows.sq_norms[row] += value * value;
-      if (const std::uint32_t feature = sequences_.id_of(id); feature != kAbsent) part.add(feature, value);
+      if (const std::uint32_t feature = sequences_.id_of(id); feature != kAbsent) share.add(feature, value);
     };
     SequenceCounter counter(graphs, min_k_, k_, number, visit);
     for (; row < last; ++row) {
       counter.count(row);
-      part.end_row();
+      share.end_row();
     }
   });
-  rows.entries = join_parts(std::move(parts), {}, size());
+  rows.entries = join_shares(std::move(written), {}, size());
   return rows;
 }
 
@@ -136,7 +136,7 @@ WalkFeatures WalkFeatures::from_parts(std::span<const std::int32_t> steps, std::
   return self;
 }
 
-InternedFeatures::Parts WalkFeatures::parts(std::span<const std::int64_t> ids) const {
+InternedFeatures::Arrays WalkFeatures::parts(std::span<const std::int64_t> ids) const {
   return sequences_.parts(
       ids,
       [](std::span<const std::int32_t> step, auto&& use) {

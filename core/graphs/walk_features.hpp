@@ -27,8 +27,8 @@ class WalkFeatures {
   // label of the last edge, the label of the last node.
   static WalkFeatures from_parts(std::span<const std::int32_t> steps, std::span<const std::int32_t> sequences, int min_k, int k,
                                  Counts counts);
-  // The parts that rebuild the features `ids`, which rise.
-  InternedFeatures::Parts parts(std::span<const std::int64_t> ids) const;
+  // The arrays that rebuild the features `ids`, which rise.
+  InternedFeatures::Arrays parts(std::span<const std::int64_t> ids) const;
 
   // Labels are numbered as in fit; labels never seen have numbers never used there.
   RowsWithNorms transform(const Graphs& graphs, int threads) const;

@@ -98,19 +98,19 @@ struct Columns {
   }
 
   // Rows in CSR, whose column j is column `first` + j of the matrix.
-  struct Part {
+  struct Term {
     std::span<const std::int64_t> indptr;
     std::span<const std::int32_t> ids;
     std::span<const double> data;
     std::size_t first;
   };
 
-  // From parts that lie side by side: column k of the matrix becomes column position[k], or is left out where that is -1; with no
+  // From terms that lie side by side: column k of the matrix becomes column position[k], or is left out where that is -1; with no
   // positions, all stay. `blocks` as above; empty: each column is one. Stored zeros are left out, and so are blocks whose norm is 0.
-  static Columns of_csr(const std::vector<Part>& parts, std::size_t n_columns, std::span<const std::int32_t> position,
+  static Columns of_csr(const std::vector<Term>& terms, std::size_t n_columns, std::span<const std::int32_t> position,
                         std::span<const std::int64_t> blocks) {
     Columns out;
-    out.n_rows = parts.front().indptr.size() - 1;
+    out.n_rows = terms.front().indptr.size() - 1;
     if (!blocks.empty()) n_columns = static_cast<std::size_t>(blocks.back());
     out.begin.assign(n_columns + 1, 0);
     out.blocks.resize(blocks.empty() ? n_columns + 1 : blocks.size());
@@ -119,13 +119,13 @@ struct Columns {
     else
       std::copy(blocks.begin(), blocks.end(), out.blocks.begin());
     auto visit = [&](auto&& use) {
-      for (const Part& part : parts)
+      for (const Term& term : terms)
         for (std::size_t i = 0; i < out.n_rows; ++i) {
           poll();
-          for (auto e = static_cast<std::size_t>(part.indptr[i]); e < static_cast<std::size_t>(part.indptr[i + 1]); ++e) {
-            const std::size_t id = part.first + static_cast<std::size_t>(part.ids[e]);
+          for (auto e = static_cast<std::size_t>(term.indptr[i]); e < static_cast<std::size_t>(term.indptr[i + 1]); ++e) {
+            const std::size_t id = term.first + static_cast<std::size_t>(term.ids[e]);
             const std::int64_t k = position.empty() ? static_cast<std::int64_t>(id) : position[id];
-            if (part.data[e] != 0 && k >= 0) use(i, static_cast<std::size_t>(k), part.data[e]);
+            if (term.data[e] != 0 && k >= 0) use(i, static_cast<std::size_t>(k), term.data[e]);
           }
         }
     };

@@ -50,6 +50,36 @@ struct DualCDOptions {
   DualCDRules rules = {};
 };
 
+// The visits of a sweep, here and in part_cd.hpp.
+template <DualLoss Loss>
+struct Visits {
+  const Loss loss;       // a copy of its own, which no step can change
+  double bias, skipped;  // steps for gradients below `skipped` are left to the next sweep
+  double gap = 0;        // sum of the examples' terms, each at the moment of its visit
+  double gradients = 0, violators = 0;
+
+  double mean_gradient() const { return violators > 0 ? gradients / violators : 0.0; }
+
+  // Example i, where a_i = a and f_i = f: calls note with its gradient and, where a step is due, move(the best a_i). `sq_norm` is |x_i|^2,
+  // or -1 before the first step. Returns the term of the gap.
+  template <class R, class Note, class Move>
+  double visit(const R& rows, std::size_t i, const typename Loss::Target& target, double a, double f, double& sq_norm, Note&& note,
+               Move&& move) {
+    const double term = loss.term(target, a, f);
+    const auto [projected, hold] = loss.gradient(target, a, f);
+    const double strength = std::abs(projected);
+    gap += term;
+    note(projected, hold);
+    if (projected == 0) return term;
+    gradients += strength;
+    ++violators;
+    if (strength < skipped || strength < 1e-12 * loss.scale()) return term;
+    if (sq_norm < 0) sq_norm = rows.sq_norm(i);
+    move(loss.step(target, a, f, sq_norm + bias * bias + loss.diagonal(target)));
+    return term;
+  }
+};
+
 template <class Weights>
 struct Solution {
   std::vector<double> alpha;
@@ -161,34 +191,30 @@ class DualCD {
     const std::size_t m =
         std::min(awake_.size(), static_cast<std::size_t>(options_.max_epochs * static_cast<std::int64_t>(all_.size()) - visits_));
     for (std::size_t k = 0; k < m; ++k) std::swap(awake_[k], awake_[k + random_.below(awake_.size() - k)]);
-    const Loss loss = *loss_;  // its own copy, which no step can change
+    Visits<Loss> visits{*loss_, options_.bias, rules_.small_gradient_skip * mean_gradient_};
     Sweep sweep;
     sweep.complete = m == all_.size();
-    const double scale = loss.scale(), B = options_.bias, skipped = rules_.small_gradient_skip * mean_gradient_;
-    double highest = 0, lowest = 0, gradients = 0, violators = 0;
+    double highest = 0, lowest = 0;
     read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
       Example& e = examples_[i];
-      const double a = e.alpha, f = output + B * b_;
+      const double f = output + visits.bias * b_;
       e.output = static_cast<float>(output);
-      sweep.gap += loss.term(e.target, a, f);
-      loss.add_to(sweep.margins, e.target, a, f);
-      const auto [projected, hold] = loss.gradient(e.target, a, f);
-      const double strength = std::abs(projected);
-      e.rest = projected == 0 && rules_.rest ? ShrinkingSchedule::longer(e.rest, hold / scale) : 0;
-      schedule_.visit_after(e.rest + (projected != 0 && strength < skipped), static_cast<ExampleIndex>(i));
-      if (projected == 0) return;
-      gradients += strength;
-      ++violators;
-      highest = std::max(highest, projected);
-      lowest = std::min(lowest, projected);
-      if (strength < skipped || strength < 1e-12 * scale) return;
-      if (e.sq_norm < 0) e.sq_norm = rows_.sq_norm(i);
-      const double step = move(i, loss.step(e.target, a, f, e.sq_norm + B * B + loss.diagonal(e.target)));
-      sq_norm_ += step * (2 * output + step * e.sq_norm);
+      visits.loss.add_to(sweep.margins, e.target, e.alpha, f);
+      auto note = [&](double projected, double hold) {
+        e.rest = projected == 0 && rules_.rest ? ShrinkingSchedule::longer(e.rest, hold / visits.loss.scale()) : 0;
+        schedule_.visit_after(e.rest + (projected != 0 && std::abs(projected) < visits.skipped), static_cast<ExampleIndex>(i));
+        highest = std::max(highest, projected);
+        lowest = std::min(lowest, projected);
+      };
+      visits.visit(rows_, i, e.target, e.alpha, f, e.sq_norm, note, [&](double alpha) {
+        const double step = move(i, alpha);
+        sq_norm_ += step * (2 * output + step * e.sq_norm);
+      });
     });
+    sweep.gap = visits.gap;
     sweep.spread = highest - lowest;
     visits_ += static_cast<std::int64_t>(m);
-    mean_gradient_ = violators > 0 ? gradients / violators : 0.0;
+    mean_gradient_ = visits.mean_gradient();
     return sweep;
   }
 

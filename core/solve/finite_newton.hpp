@@ -269,9 +269,9 @@ class FiniteNewton {
 
   template <class Work>
   void for_blocks(Work&& work) const {
-    const int parts = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(options_.threads), n_blocks_));
-    run_parts(parts, [&](int part) {
-      for (auto block = static_cast<std::size_t>(part); block < n_blocks_; block += static_cast<std::size_t>(parts)) work(block);
+    const int shares = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(options_.threads), n_blocks_));
+    run_shares(shares, [&](int p) {
+      for (auto block = static_cast<std::size_t>(p); block < n_blocks_; block += static_cast<std::size_t>(shares)) work(block);
     });
   }
 

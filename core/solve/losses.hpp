@@ -86,6 +86,13 @@ concept DualLoss = requires(const L& loss, std::size_t i, const typename L::Targ
   loss.add_to(margins, t, a, f);
 };
 
+// A loss that is linear or quadratic in pieces, which rise or fall with f.
+template <class L>
+concept PiecewiseQuadraticLoss = DualLoss<L> && requires(const L& loss, const typename L::Target& t, double f, int piece) {
+  { loss.piece(t, f) } -> std::same_as<int>;
+  { loss.slope(t, piece) } -> std::same_as<Line>;  // of loss_i on a piece, by f
+};
+
 // Losses that are linear or quadratic in pieces. In the dual they are all one loss, with different numbers:
 //
 //   loss_i(f) = max over -lower C_i <= a <= upper C_i of  a r_i - epsilon |a| - d_i a^2 / 2,     d_i = bend / C_i
@@ -158,12 +165,11 @@ class QuadraticLoss {
     margins.add(a, t.C(), kClasses && shape_.bend == 0 ? t.y() * f : -1.0);
   }
 
-  // -2 and 2: a is at its bound; -1 and 1: the loss is quadratic; 0: it is 0. Monotone in f.
+  // -2 and 2: a is at its bound; -1 and 1: the loss is quadratic; 0: it is 0.
   int piece(const Target& t, double f) const {
     const double a = alpha(t, f);
     return a == 0 ? 0 : a >= most(t) ? 2 : a <= least(t) ? -2 : a > 0 ? 1 : -1;
   }
-  // The slope of loss_i on a piece, by f.
   Line slope(const Target& t, int piece) const {
     if (piece == 0) return {0, 0};
     if (std::abs(piece) == 2) return {-sign(t) * (piece > 0 ? most(t) : least(t)), 0};
@@ -246,6 +252,7 @@ class LogisticLoss {
   ClassTargets targets_;
 };
 
-static_assert(DualLoss<QuadraticLoss<ClassTargets>> && DualLoss<QuadraticLoss<NumberTargets>> && DualLoss<LogisticLoss>);
+static_assert(PiecewiseQuadraticLoss<QuadraticLoss<ClassTargets>> && PiecewiseQuadraticLoss<QuadraticLoss<NumberTargets>> &&
+              DualLoss<LogisticLoss>);
 
 }  // namespace treille

@@ -8,8 +8,6 @@
 // over the examples that are not held at a bound, while the part is in memory anyway. Each sweep costs one dot per example, and one axpy
 // where a_i moves.
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -17,6 +15,7 @@
 
 #include "features/part_rows.hpp"
 #include "interrupt.hpp"
+#include "solve/dual_cd.hpp"
 #include "solve/losses.hpp"
 #include "solve/random.hpp"
 
@@ -41,9 +40,8 @@ template <DualLoss Loss>
 double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& options, SharedWeights w, std::span<double> alpha,
                     std::size_t n_counted, std::span<std::uint8_t> free) {
   constexpr std::size_t kAhead = 4;
-  const double B = options.bias, scale = loss.scale();
   SplitMix random(options.seed);
-  std::vector<double> q(rows.size(), -1.0);
+  std::vector<double> sq_norms(rows.size(), -1.0);
   std::vector<std::uint32_t> active, kept;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     free[i] = free[i] && loss.target(i).C() > 0;
@@ -53,31 +51,27 @@ double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& o
   for (int sweep = 0; sweep < options.sweeps && !active.empty(); ++sweep) {
     for (std::size_t k = 0; k + 1 < active.size(); ++k) std::swap(active[k], active[k + random.below(active.size() - k)]);
     kept.clear();
-    double gap = 0, gradients = 0;
+    Visits<Loss> visits{loss, options.bias, skipped};
     for (std::size_t k = 0; k < active.size(); ++k) {
       poll();
       if (k + kAhead < active.size()) rows.prefetch(active[k + kAhead]);
       const std::uint32_t i = active[k];
       const auto target = loss.target(i);
-      const double a = alpha[i], f = rows.dot(i, w.u) + B * *w.b;
-      const double term = loss.term(target, a, f);
-      gap += term;
+      const double a = alpha[i], f = rows.dot(i, w.u) + options.bias * *w.b;
+      auto note = [&](double projected, double) {
+        if ((free[i] = projected != 0)) kept.push_back(i);
+      };
+      const double term = visits.visit(rows, i, target, a, f, sq_norms[i], note, [&](double best) {
+        const double step = (best - a) * loss.sign(target);
+        alpha[i] = best;
+        rows.axpy(i, step, w.u);
+        *w.b += options.bias * step;
+      });
       if (sweep == 0 && i < n_counted) met += term;
-      const double projected = loss.gradient(target, a, f).projected, strength = std::abs(projected);
-      free[i] = projected != 0;
-      if (projected == 0) continue;
-      kept.push_back(i);
-      gradients += strength;
-      if (strength < skipped || strength < 1e-12 * scale) continue;
-      if (q[i] < 0) q[i] = rows.sq_norm(i) + B * B + loss.diagonal(target);
-      alpha[i] = loss.step(target, a, f, q[i]);
-      const double step = (alpha[i] - a) * loss.sign(target);
-      rows.axpy(i, step, w.u);
-      *w.b += B * step;
     }
-    if (sweep == 0) first = gap;
-    if (gap <= options.enough * first && sweep > 0) break;
-    skipped = kept.empty() ? 0 : 0.6 * gradients / static_cast<double>(kept.size());  // as in DualCDRules
+    if (sweep == 0) first = visits.gap;
+    if (visits.gap <= options.enough * first && sweep > 0) break;
+    skipped = DualCDRules().small_gradient_skip * visits.mean_gradient();
     std::swap(active, kept);
   }
   return met;

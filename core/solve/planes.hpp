@@ -118,8 +118,8 @@ class PlaneMixture {
 // argmin_k of  1/2 |w + k v|^2 + sum_i loss_i(f_i + k d_i)  over all k, where `norm` is the slope of the first term by k.
 // Exact, by the pieces of the losses: O(n), mostly.
 // Franc, Sonnenburg, "Optimized cutting plane algorithm for large-scale risk minimization", JMLR 2009, section 3.1.
-template <class Targets>
-double best_step(const QuadraticLoss<Targets>& loss, Line norm, std::span<const double> f, std::span<const double> d) {
+template <PiecewiseQuadraticLoss Loss>
+double best_step(const Loss& loss, Line norm, std::span<const double> f, std::span<const double> d) {
   std::vector<std::size_t> undecided;
   for (std::size_t i = 0; i < f.size(); ++i)
     if (loss.target(i).C() > 0 && d[i] != 0) undecided.push_back(i);

@@ -2,12 +2,10 @@
 // Many problems on the same rows, such as one per class, distributed among threads. Each is solved on its own and by its own seed, so the
 // answers do not depend on the number of threads.
 
-#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "solve/dual_cd.hpp"
 #include "solve/watch.hpp"

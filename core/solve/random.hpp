@@ -5,18 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tag_index.hpp"
+
 namespace treille {
 
 class SplitMix {
  public:
   explicit SplitMix(std::uint64_t seed) : state_(seed) {}
 
-  std::uint64_t operator()() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t operator()() { return scrambled(state_ += 0x9e3779b97f4a7c15); }
 
   std::size_t below(std::size_t n) { return static_cast<std::size_t>((static_cast<unsigned __int128>((*this)()) * n) >> 64); }
 

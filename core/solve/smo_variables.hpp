@@ -2,7 +2,6 @@
 // The variables of SMO (smo.hpp) with their bounds and gradients, and the intercept and the gap at them.
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>

@@ -73,14 +73,13 @@ class SmoothL1 {
     };
     const double slope_low = before != 0 ? slope(before, c) : others / T_ - direction * c;
     if (slope_low >= 0) return;  // a step of rounding
-    const double allowed = 0.1 * std::abs(slope_low);
     double x = best, at = before;
-    for (int tries = 0; tries < 20; ++tries) {
+    for (int tries = 0; tries < kTries; ++tries) {
       c = move(k, x - at);
       at = x;
       const double s = slope(x, c);
-      if (s <= allowed) break;
-      x = before + (x - before) * std::max(0.1, slope_low / (slope_low - s));
+      if (s <= -kFlat * slope_low) break;
+      x = before + (x - before) * std::max(kLeastCut, slope_low / (slope_low - s));
     }
     u[k] = at;
     l1 = others + std::abs(at);
@@ -126,10 +125,8 @@ class SmoothL1 {
       total += e.free() ? e.sigma : 0.0;
     }
     const bool with_bias = has_bias_ && total > 0;
-    if (with_bias)
-      diagonal[m] = total;
-    else
-      gradient[m] = 0;
+    diagonal[m] = with_bias ? total : 1.0;
+    if (!with_bias) gradient[m] = 0;
     std::vector<double> image(examples.size()), out(m + 1);
     const auto d = conjugate_gradients(gradient, diagonal, [&](const std::vector<double>& x) -> const std::vector<double>& {
       const double xb = with_bias ? x[m] : 0.0;
@@ -157,7 +154,7 @@ class SmoothL1 {
       return out;
     });
     const double step = search(support, d);
-    damping_ = step > 0.5 ? std::max(1e-12, 0.1 * damping_) : std::min(1.0, (step > 0.01 ? 10 : 100) * damping_);
+    damping_ = step > kLongStep ? std::max(kLeastDamping, 0.1 * damping_) : std::min(1.0, (step > kShortStep ? 10 : 100) * damping_);
     return step > 0;
   }
 
@@ -202,9 +199,7 @@ class SmoothL1 {
     roots_.resize(examples.size());
     for (std::size_t i = 0; i < examples.size(); ++i) roots_[i] = examples[i].free() ? std::sqrt(examples[i].sigma) : 0.0;
     rows_.clear();
-    values_.clear();
-    slopes_.clear();
-    curvatures_.clear();
+    for (auto* each : {&values_, &slopes_, &curvatures_}) each->clear();
     begin_.assign(1, 0);
     for (const std::uint32_t k : columns_) {
       double c = 0, h = 0;
@@ -245,12 +240,11 @@ class SmoothL1 {
       p[j] = r[j] / diagonal[j];
       rho += r[j] * p[j];
     }
-    const double goal = std::clamp(100 * damping_, 1e-10, 1e-2) * rho;
-    const int limit = static_cast<int>(std::min<std::size_t>(2 * m + 10, 1000));
+    const double goal = std::clamp(100 * damping_, kLeastResidual, kMostResidual) * rho;
+    const int limit = static_cast<int>(std::min<std::size_t>(2 * m + 10, kProducts));
     for (int iteration = 0; iteration < limit && rho > goal && !monitor_.stop; ++iteration) {
       const std::vector<double>& Hp = product(p);
-      double curvature = 0;
-      for (std::size_t j = 0; j < m; ++j) curvature += p[j] * Hp[j];
+      const double curvature = std::inner_product(p.begin(), p.end(), Hp.begin(), 0.0);
       if (!(curvature > 0)) break;
       const double a = rho / curvature;
       double next = 0;
@@ -279,7 +273,7 @@ class SmoothL1 {
       if (F < least) least = F, best = exact;
     }
     double last = std::numeric_limits<double>::infinity();
-    for (double s = 1; s > 0.01; s *= 0.5) {
+    for (double s = 1; s > kShortStep; s *= 0.5) {
       const bool turned = project_step(d, s);
       const double F = value(trial_l1_, s * db, trial_, 1);
       if (F < least) least = F, best = s, project = true;
@@ -371,14 +365,14 @@ class SmoothL1 {
     const double first = slope(0);
     if (!(first < 0)) return 0;
     double low = 0, high = 1, at_low = first, at_high = slope(high);
-    for (int k = 0; k < 20 && at_high < 0.1 * first; ++k) {
+    for (int k = 0; k < kTries && at_high < kFlat * first; ++k) {
       low = high, at_low = at_high;
       high *= 2;
       at_high = slope(high);
     }
     if (at_high <= 0) return high;
-    for (int k = 0; k < 40 && at_low < 1e-3 * first && high - low > 1e-9 * high; ++k) {
-      const double s = low + (high - low) * std::clamp(at_low / (at_low - at_high), 0.05, 0.95), at = slope(s);
+    for (int k = 0; k < 2 * kTries && at_low < kExact * first && high - low > kNarrow * high; ++k) {
+      const double s = low + (high - low) * std::clamp(at_low / (at_low - at_high), kMargin, 1 - kMargin), at = slope(s);
       if (at <= 0)
         low = s, at_low = at;
       else
@@ -387,8 +381,14 @@ class SmoothL1 {
     return low;
   }
 
+  // Searches along a line end at this share of the first slope, kExact after a Newton step, or at this width of the bracket.
+  static constexpr double kFlat = 0.1, kExact = 1e-3, kNarrow = 1e-9, kLeastCut = 0.1, kMargin = 0.05;  // the last two: of false position
+  // Long Newton steps lower the damping, short ones raise it. Squared residuals of H d = -gradient are relative to the first.
+  static constexpr double kLongStep = 0.5, kShortStep = 0.01, kLeastDamping = 1e-12, kLeastResidual = 1e-10, kMostResidual = 1e-2;
+  static constexpr int kTries = 20, kProducts = 1000;  // at most: slopes in a search, products with H for a step
+
   const Columns& U_;
-  double T_, ridge_, damping_ = 1e-6;
+  double T_, ridge_, damping_ = 1e-6;  // times the diagonal of H
   bool has_bias_;
   Monitor& monitor_;
   std::vector<std::uint32_t> columns_, rows_;  // of the support, see `collect`

@@ -6,7 +6,7 @@
 //
 // and mu_k |X_k|^2 = T |u_k| / |u|_1. Cortes, Mohri, Rostamizadeh, "Learning sequence kernels", Eqs. (10) and (15), halved.
 //
-// Any loss of solve/losses.hpp whose pieces are quadratic and whose epsilon is 0.
+// Any PiecewiseQuadraticLoss whose epsilon is 0.
 //
 // Working sets of features with the largest |U_k' beta| grow until the gap over all features is small: each round costs one pass over
 // all entries. On a working set, smooth losses are solved by SmoothL1; the hinge by proximal steps on the dual (augmented Lagrangian),
@@ -22,7 +22,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -54,8 +53,8 @@ struct SquaredL1Solution {
 
 class SquaredL1 {
  public:
-  template <class Targets>
-  SquaredL1(const Columns& U, const QuadraticLoss<Targets>& loss, const SquaredL1Options& options, Monitor& monitor)
+  template <PiecewiseQuadraticLoss Loss>
+  SquaredL1(const Columns& U, const Loss& loss, const SquaredL1Options& options, Monitor& monitor)
       : U_(U),
         options_(options),
         monitor_(monitor),
@@ -93,7 +92,7 @@ class SquaredL1 {
     if (!beta.empty())
       for (std::size_t i = 0; i < y_.size(); ++i) old_[i] = std::clamp(beta[i], smooth_.examples[i].low, smooth_.examples[i].high);
     double before = std::numeric_limits<double>::infinity();
-    std::size_t more = 100;
+    std::size_t more = kFirstWorking;
     for (int stalled = 0;;) {
       evaluate(alive_, options_.threads);
       keep_best();
@@ -102,14 +101,14 @@ class SquaredL1 {
       monitor_.relative_gap = best_.primal > 0 ? gap / best_.primal : 0.0;
       best_.status = gap <= options_.tol * best_.primal ? Status::converged
                      : monitor_.stop                    ? Status::stopped
-                     : stalled >= 5                     ? Status::rounding
+                     : stalled >= kRounding             ? Status::rounding
                                                         : Status::max_epochs;
       if (best_.status != Status::max_epochs || best_.epochs >= options_.max_epochs) break;
-      const bool falls = gap < 0.9 * before;
+      const bool falls = gap < kFalling * before;
       before = std::min(before, gap);
       if (!falls) more *= 2;
       stalled = choose_working(more) || falls ? 0 : stalled + 1;
-      solve_working(0.3 * std::max(gap, options_.tol * best_.primal));
+      solve_working(kPrecision * std::max(gap, options_.tol * best_.primal));
     }
     return finish();
   }
@@ -123,7 +122,7 @@ class SquaredL1 {
   double score(std::size_t g) const { return smooth_.block_norm(scores_.data(), g); }
   // Smooth losses need no proximal term once it is smaller than their own.
   void drop_exact() {
-    if (!linear_ && pi_ * most_ < 0.5) pi_ = 0;
+    if (!linear_ && pi_ * most_ < kBend) pi_ = 0;
   }
   std::int64_t epochs() const {
     return static_cast<std::int64_t>(
@@ -168,7 +167,7 @@ class SquaredL1 {
     constexpr std::size_t block = 512;
     const std::size_t n_blocks = (features.size() + block - 1) / block;
     std::atomic<std::size_t> next{0}, visited{0};
-    run_parts(static_cast<int>(std::clamp<std::size_t>(n_blocks / 8, 1, static_cast<std::size_t>(threads))), [&](int) {
+    run_shares(static_cast<int>(std::clamp<std::size_t>(n_blocks / 8, 1, static_cast<std::size_t>(threads))), [&](int) {
       std::size_t own = 0;
       for (std::size_t j; (j = next++) < n_blocks;)
         for (const std::uint32_t k : features.subspan(j * block, std::min(block, features.size() - j * block))) {
@@ -261,7 +260,6 @@ class SquaredL1 {
 
   // The problem of the working features alone, to this gap. A proximal term that is too weak makes the steps hard: it then grows again.
   void solve_working(double target) {
-    constexpr int kSteps = 50, kIterations = 40, kStalled = 3, kEasy = 15;
     for (int step = 0; step < kSteps && !out_of_budget(); ++step) {
       double last = std::numeric_limits<double>::infinity();
       int iteration = 0;
@@ -269,22 +267,22 @@ class SquaredL1 {
       for (int stalled = 0; iteration < kIterations && stalled < kStalled && !out_of_budget(); ++iteration) {
         evaluate(working_, 1);
         if (now_.primal - now_.dual <= target) return;
-        solved = pi_ > 0 && now_.smooth_gap <= std::max(0.1 * target, 0.2 * now_.proximal);
+        solved = pi_ > 0 && now_.smooth_gap <= std::max(kSolved * target, kInexact * now_.proximal);
         if (solved) break;
-        stalled = last - now_.smooth > 1e-12 * now_.smooth ? 0 : stalled + 1;
+        stalled = last - now_.smooth > kProgress * now_.smooth ? 0 : stalled + 1;
         last = now_.smooth;
         descend();
       }
       old_ = beta_;
       if (solved && iteration < kEasy) pi_ /= kGrowth;
-      if (!solved) pi_ = pi_ > 0 ? kGrowth * pi_ : 0.5 / most_;
+      if (!solved) pi_ = pi_ > 0 ? kGrowth * pi_ : kBend / most_;
       drop_exact();
     }
   }
 
   // Coordinate descent on the features that may move, and a Newton step.
   void descend() {
-    const double bound = 0.8 * smooth_.l1 / T_;
+    const double bound = kNearly * smooth_.l1 / T_;
     std::vector<std::uint32_t> support;
     for (const std::uint32_t k : working_)
       if (smooth_.norm(k) != 0 || score(k) > bound) smooth_.step(k);
@@ -319,7 +317,15 @@ class SquaredL1 {
     return std::move(best_);
   }
 
-  static constexpr double kGrowth = 3;
+  static constexpr std::size_t kFirstWorking = 100;          // features beside the support; twice as many where the gap hardly falls
+  static constexpr double kFalling = 0.9, kPrecision = 0.3;  // of the gap: a larger share hardly falls; what a working set is solved to
+  static constexpr int kRounding = 5;                        // rounds without progress in gap or features before the solver gives up
+  static constexpr double kBend = 0.5;                       // of squared losses: their own quadratic term is kBend / C_i
+  // Proximal steps of a working set, each ending at kSolved of the target or kInexact of its own term; the weight of the next one falls if
+  // it was solved in kEasy descents, and grows if it was not solved in kIterations, or kStalled that gain less than kProgress.
+  static constexpr int kSteps = 50, kIterations = 40, kStalled = 3, kEasy = 15;
+  static constexpr double kGrowth = 3, kSolved = 0.1, kInexact = 0.2, kProgress = 1e-12;
+  static constexpr double kNearly = 0.8;  // columns whose score is below this share of the largest are not visited
 
   const Columns& U_;
   SquaredL1Options options_;

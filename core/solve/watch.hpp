@@ -48,7 +48,7 @@ inline void solve_watched(std::size_t n_problems, int threads, const Poll& poll,
   std::exception_ptr error;
   std::thread crew([&] {
     try {
-      run_parts(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), n_problems)), work);
+      run_shares(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), n_problems)), work);
     } catch (...) {
       error = std::current_exception();
     }

@@ -1,6 +1,5 @@
 #include "tagging/columns.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,5 @@
 // The features of a training set, counted template by template.
 
-#include <numeric>
-
 #include "interrupt.hpp"
 #include "tagging/token_features.hpp"
 

@@ -216,7 +216,7 @@ class SentenceDecoder {
 inline void decode(const TagSearch& search, const TokenRows& rows, std::span<const std::int64_t> offsets, int threads, std::int32_t* tags) {
   const auto cuts = balanced_cuts(offsets, threads);
   expect(offsets.size() - 1);
-  run_parts(threads, [&](int p) {
+  run_shares(threads, [&](int p) {
     SentenceDecoder decoder(search);
     decoder.decode(rows, offsets, cuts[static_cast<std::size_t>(p)], cuts[static_cast<std::size_t>(p) + 1], tags);
   });

@@ -193,10 +193,10 @@ TokenRows TokenFeatures::rows(const TokenBatch& batch, const GoldTags* gold, int
   const Reader reader(*this, batch);
   TokenRows out{Buffer<std::int64_t>(n + 1), {}, Buffer<std::int32_t>(n * n_parts)};
   out.indptr[0] = 0;
-  const int parts = static_cast<int>(std::clamp<std::size_t>(n / 1000, 1, static_cast<std::size_t>(std::max(1, threads))));
-  const auto cuts = balanced_cuts(batch.offsets, parts);
-  std::vector<Array<std::int32_t>> ids(static_cast<std::size_t>(parts));
-  run_parts(parts, [&](int p) {
+  const int shares = static_cast<int>(std::clamp<std::size_t>(n / 1000, 1, static_cast<std::size_t>(std::max(1, threads))));
+  const auto cuts = balanced_cuts(batch.offsets, shares);
+  std::vector<Array<std::int32_t>> ids(static_cast<std::size_t>(shares));
+  run_shares(shares, [&](int p) {
     auto& own = ids[static_cast<std::size_t>(p)];
     std::vector<std::int32_t> key(reader.key_size()), previous(static_cast<std::size_t>(history_));
     const auto first_token = static_cast<std::size_t>(batch.offsets[cuts[p]]),
@@ -228,7 +228,7 @@ TokenRows TokenFeatures::rows(const TokenBatch& batch, const GoldTags* gold, int
   for (const auto& own : ids) total += own.size();
   out.ids = Buffer<std::int32_t>(total);
   std::int64_t shift = 0;
-  for (int p = 0; p < parts; ++p) {
+  for (int p = 0; p < shares; ++p) {
     const auto& own = ids[static_cast<std::size_t>(p)];
     std::copy(own.begin(), own.end(), out.ids.data() + shift);
     for (std::int64_t i = batch.offsets[cuts[p]]; i < batch.offsets[cuts[p + 1]]; ++i) out.indptr[static_cast<std::size_t>(i) + 1] += shift;

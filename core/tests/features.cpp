@@ -1,4 +1,4 @@
-// Rows: numbers in few bytes, concatenated parts, compaction.
+// Rows: numbers in few bytes, concatenated terms, compaction.
 
 #include <algorithm>
 #include <cmath>
@@ -36,10 +36,10 @@ void concatenated_rows_are_dense_rows() {
       dense[i][3 + z] -= shift[i] * mean[z];
     }
   using Both = ConcatenatedRows<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
-  std::vector<Both::Part> parts;
-  parts.push_back({CodedRows<std::uint32_t>({indptr, narrow, 1, codebook, scale, 3, 1}), 3, {}});
-  parts.push_back({CodedRows<std::uint64_t>({indptr, wide, 0, one, scale, 3, 3}), 3, {mean, shift, dots}});
-  const Both rows(std::move(parts));
+  std::vector<Both::Term> terms;
+  terms.push_back({CodedRows<std::uint32_t>({indptr, narrow, 1, codebook, scale, 3, 1}), 3, {}});
+  terms.push_back({CodedRows<std::uint64_t>({indptr, wide, 0, one, scale, 3, 3}), 3, {mean, shift, dots}});
+  const Both rows(std::move(terms));
   check(rows.size() == 4);
   auto w = rows.zero();
   std::vector<double> expected(6, 0.0);
@@ -260,16 +260,16 @@ void long_rows_are_the_same_with_two_threads() {
   check(one.shared == two.shared);
 }
 
-// Ids from 2^26 - 1 on and values after the 63rd do not fit the words of a part.
+// Ids from 2^26 - 1 on and values after the 63rd do not fit the words of a share.
 void parts_keep_any_ids_and_values() {
   const std::vector<std::uint32_t> ids{0, 62, 63, (1u << 26) - 2, (1u << 26) - 1, 1u << 26, 0xFFFFFFF0u};
-  std::vector<RowPart> parts(2);
+  std::vector<RowShare> shares(2);
   for (std::size_t i = 0; i < 20; ++i) {
-    RowPart& part = parts[i / 10];
-    for (std::size_t k = 0; k < ids.size(); ++k) part.add(ids[k], 0.5 + static_cast<double>(i * ids.size() + k));
-    part.end_row();
+    RowShare& share = shares[i / 10];
+    for (std::size_t k = 0; k < ids.size(); ++k) share.add(ids[k], 0.5 + static_cast<double>(i * ids.size() + k));
+    share.end_row();
   }
-  const CodedEntries rows = join_parts(std::move(parts), {}, 0xFFFFFFFFu);
+  const CodedEntries rows = join_shares(std::move(shares), {}, 0xFFFFFFFFu);
   rows.visit({}, 0xFFFFFFFFu, 0xFFFFFFFFu, [&](const auto& view) {
     check(view.size() == 20);
     for (std::size_t i = 0; i < view.size(); ++i) {

@@ -96,15 +96,15 @@ Encoded encode(std::span<const Text> texts, const Reader& reader, Characters fol
   out.offsets[0] = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) out.offsets[i + 1] = out.offsets[i] + static_cast<std::int64_t>(texts[i].length);
   const std::span<std::int64_t> offsets(out.offsets.data(), out.offsets.size());
-  const int parts = static_cast<int>(std::min<std::int64_t>(threads, 1 + offsets.back() / 100000));
-  const auto cuts = balanced_cuts(offsets, parts);
+  const int shares = static_cast<int>(std::min<std::int64_t>(threads, 1 + offsets.back() / 100000));
+  const auto cuts = balanced_cuts(offsets, shares);
 
   // Tables of the code points that texts of this width can hold: most need 256 entries, not a million.
   int width = 1;
   for (const Text& text : texts) width = std::max(width, text.width);
   const std::size_t n_codes = width == 1 ? 0x100 : width == 2 ? 0x10000 : kCodePoints;
-  std::vector<std::vector<char>> seen(static_cast<std::size_t>(parts), std::vector<char>(n_codes, 0));
-  run_parts(parts, [&](int p) {
+  std::vector<std::vector<char>> seen(static_cast<std::size_t>(shares), std::vector<char>(n_codes, 0));
+  run_shares(shares, [&](int p) {
     auto& mine = seen[static_cast<std::size_t>(p)];
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
       poll();
@@ -124,11 +124,9 @@ Encoded encode(std::span<const Text> texts, const Reader& reader, Characters fol
     if (in_use(c))
       code[c] = static_cast<std::int32_t>(std::lower_bound(out.alphabet.begin(), out.alphabet.end(), folded(c)) - out.alphabet.begin());
   out.symbols = Buffer<std::int32_t>(static_cast<std::size_t>(offsets.back()));
-  run_parts(parts, [&](int p) {
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
-      std::int32_t* to = out.symbols.data() + offsets[i];
-      reader.each(texts[i], [&](auto c) { *to++ = code[c]; });
-    }
+  run_between(cuts, [&](std::size_t i) {
+    std::int32_t* to = out.symbols.data() + offsets[i];
+    reader.each(texts[i], [&](auto c) { *to++ = code[c]; });
   });
   return out;
 }

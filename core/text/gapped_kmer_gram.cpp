@@ -83,7 +83,7 @@ class BucketGram {
     for (std::size_t first = 0; first < family_.groups(); first += at_once_) {
       const std::size_t count = std::min(at_once_, family_.groups() - first);
       std::atomic<std::size_t> next{0};
-      run_parts(threads_, [&](int) {
+      run_shares(threads_, [&](int) {
         for (std::size_t c = next++; c < count; c = next++) {
           tick();
           read(left_, first + c, own[c]);
@@ -92,10 +92,10 @@ class BucketGram {
         }
       });
       const std::span<const ChoiceRows> some(own.data(), count);
-      run_parts(threads_, [&](int part) {
+      run_shares(threads_, [&](int p) {
         BitCounters counters;
         const auto sums = [&](std::size_t i) { return reinterpret_cast<Sum*>(K + i * columns_); };
-        const auto mine = rows_of(part);
+        const auto mine = rows_of(p);
         const RowSets sets = with_bits_ ? sets_of(some, mine, 0) : RowSets();
         const RowSets excess = with_bits_ && symmetric_ ? sets_of(some, mine, 1) : RowSets();
         for (std::size_t block = 0; with_bits_ && block < blocks_; ++block) {
@@ -122,7 +122,7 @@ class BucketGram {
     }
     if constexpr (sizeof(Sum) < sizeof(double)) {
       std::atomic<std::size_t> next_row{0};
-      run_parts(threads_, [&](int) {
+      run_shares(threads_, [&](int) {
         for (std::size_t i = next_row++; i < rows_; i = next_row++) {
           double* row = K + i * columns_;
           for (std::size_t j = columns_; j-- > 0;) {
@@ -179,10 +179,10 @@ class BucketGram {
   }
 
   // Threads take rows in turn: in a lower half, later rows cost more.
-  std::vector<std::size_t> rows_of(int part) const {
+  std::vector<std::size_t> rows_of(int p) const {
     std::vector<std::size_t> mine;
     for (std::size_t i = 0; i < rows_; ++i)
-      if (i / 16 % static_cast<std::size_t>(threads_) == static_cast<std::size_t>(part)) mine.push_back(i);
+      if (i / 16 % static_cast<std::size_t>(threads_) == static_cast<std::size_t>(p)) mine.push_back(i);
     return mine;
   }
 
@@ -242,7 +242,7 @@ class BucketGram {
   void fold(double* K) const {
     constexpr std::size_t kSide = 64;
     std::atomic<std::size_t> next{0};
-    run_parts(threads_, [&](int) {
+    run_shares(threads_, [&](int) {
       for (std::size_t top = kSide * next++; top < rows_; top = kSide * next++)
         for (std::size_t left = 0; left <= top; left += kSide)
           for (std::size_t i = top; i < std::min(rows_, top + kSide); ++i)

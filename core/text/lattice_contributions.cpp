@@ -28,7 +28,6 @@ void each_in_string(const PatternFamily& family, Symbols string, const Occurrenc
 
 void PatternFeatures::contributions(const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights,
                                     std::size_t n_functions, int threads, double* out) const {
-  std::fill_n(out, data.symbols.size() * n_functions, 0.0);
   const auto cuts = shares(data, threads);
   expect(data.size());
   const PatternValues values(family_, counts_);
@@ -36,7 +35,7 @@ void PatternFeatures::contributions(const Lattices& data, std::span<const std::i
   // Gappy patterns cover all symbols of their string alike.
   const std::size_t places = std::holds_alternative<GappyPatterns>(family_) ? 1 : static_cast<std::size_t>(span.n);
   const std::size_t columns = places * n_functions;
-  run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
+  run_shares(static_cast<int>(cuts.size()) - 1, [&](int p) {
     PrefixCounter counter;
     std::vector<std::int32_t> string;
     const auto price = [&]<class W>(const InternedStrings& trie, const std::vector<W>& expected, std::vector<W>& prices) {
@@ -70,7 +69,7 @@ void PatternFeatures::contributions(const Lattices& data, std::span<const std::i
                 prices[node * columns + at[j] * n_functions + f] += each * weights[id * n_functions + f];
           });
     };
-    for (std::size_t i = cuts[static_cast<std::size_t>(part)]; i < cuts[static_cast<std::size_t>(part) + 1]; ++i) {
+    for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
       counter.share(data[i], recode, span, n_functions, places, price, out + static_cast<std::size_t>(data.arcs[i]) * n_functions);
       tick();
     }

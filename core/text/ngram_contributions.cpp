@@ -18,8 +18,8 @@ void in_shares(const Dictionary& any, const Data& data, int threads, Work&& work
   expect(data.size());
   std::visit(
       [&](const auto& dictionary) {
-        run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
-          const auto share = static_cast<std::size_t>(part);
+        run_shares(static_cast<int>(cuts.size()) - 1, [&](int p) {
+          const auto share = static_cast<std::size_t>(p);
           work(dictionary, cuts[share], cuts[share + 1]);
         });
       },
@@ -78,7 +78,6 @@ class Multiplicities {
 
 void NGramFeatures::contributions(const Sequences& data, std::span<const std::int32_t> recode, std::span<const double> weights,
                                   std::size_t n_functions, int threads, double* out) const {
-  std::fill_n(out, data.symbols.size() * n_functions, 0.0);
   const auto hashes = rolling_hashes(min_order_, max_order_);
   const auto share = [&](const auto& dictionary, std::size_t first, std::size_t last) {
     WindowIds windows;
@@ -116,7 +115,6 @@ void NGramFeatures::contributions(const Sequences& data, std::span<const std::in
 
 void NGramFeatures::contributions(const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights,
                                   std::size_t n_functions, int threads, double* out) const {
-  std::fill_n(out, data.symbols.size() * n_functions, 0.0);
   const auto hashes = rolling_hashes(min_order_, max_order_);
   const auto share = [&](const auto& dictionary, std::size_t first, std::size_t last) {
     PrefixCounter counter;

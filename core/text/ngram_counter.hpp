@@ -27,7 +27,8 @@ struct RollingHash {
   }
   std::uint64_t push(std::uint64_t h, std::uint64_t in) const { return h * kBase + in + 1; }
   std::uint64_t pop(std::uint64_t h, std::uint64_t out) const { return h - (out + 1) * top; }
-  std::uint32_t tag(std::uint64_t h) const {
+  std::uint32_t tag(std::uint64_t h) const { return tag(h, seed); }
+  static std::uint32_t tag(std::uint64_t h, std::uint64_t seed) {
     h += seed;
     h ^= h >> 32;
     h *= 0xBEA225F9EB34556Du;

@@ -27,7 +27,7 @@ std::vector<RollingHash> hashes_of(const Orders& orders) { return rolling_hashes
 // Reads sequences first..last-1 and writes their rows. `resolve(gram, symbols, order)` gives a gram's id, or kAbsent to leave it out.
 template <class Symbol, class Dictionary, class Resolve>
 void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last, const Orders& orders,
-          const Dictionary& dictionary, Resolve&& resolve, RowPart& part, double* sq_norms) {
+          const Dictionary& dictionary, Resolve&& resolve, RowShare& share, double* sq_norms) {
   NGramCounter<Symbol> counter;
   const auto hashes = hashes_of(orders);
   std::vector<Symbol> symbols;
@@ -49,17 +49,17 @@ void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size
         const double value = weight * transformed(orders.counts, grams[k].count);
         sq_norms[i] += value * value;
         const std::uint32_t id = resolve(grams[k], symbols.data() + grams[k].first, order);
-        if (id != Dictionary::kAbsent) part.add(id, value);
+        if (id != Dictionary::kAbsent) share.add(id, value);
       }
     }
-    part.end_row();
+    share.end_row();
   }
 }
 
 // The same for lattices. `resolve(tag, symbols, order)` gives a gram's id.
 template <class Resolve>
 void scan(const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last, const Orders& orders,
-          Resolve&& resolve, RowPart& part, double* sq_norms) {
+          Resolve&& resolve, RowShare& share, double* sq_norms) {
   PrefixCounter counter;
   const auto hashes = hashes_of(orders);
   for (std::size_t i = first; i < last; ++i) {
@@ -72,15 +72,15 @@ void scan(const Lattices& data, std::span<const std::int32_t> recode, std::size_
       if (value == 0) return;  // too small for a double
       sq_norms[i] += value * value;
       const std::uint32_t id = resolve(hashes[o].tag(h), symbols, order);
-      if (id != NGramDictionary<std::int32_t>::kAbsent) part.add(id, value);
+      if (id != NGramDictionary<std::int32_t>::kAbsent) share.add(id, value);
     });
-    part.end_row();
+    share.end_row();
   }
 }
 
 template <class Symbol>
 NGramDictionary<Symbol> fit_dictionary(const Lattices& data, const Orders& orders, int threads, RowsWithNorms& rows) {
-  auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowPart& part) {
+  auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowShare& share) {
     std::vector<Symbol> narrow(static_cast<std::size_t>(orders.max));
     auto keep = [&](std::uint32_t tag, const std::int32_t* symbols, int order) {
       std::copy(symbols, symbols + order, narrow.begin());
@@ -88,20 +88,20 @@ NGramDictionary<Symbol> fit_dictionary(const Lattices& data, const Orders& order
       mine.count(id, 1);
       return id;
     };
-    scan(data, {}, first, last, orders, keep, part, rows.sq_norms.data());
+    scan(data, {}, first, last, orders, keep, share, rows.sq_norms.data());
   };
   return fit_shares<Symbol>(data, threads, orders.max, orders.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
 
 template <class Symbol>
 NGramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& orders, int threads, RowsWithNorms& rows) {
-  auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowPart& part) {
+  auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowShare& share) {
     auto keep = [&](const CountedNGram& gram, const Symbol* symbols, int order) {
       const std::uint32_t id = mine.insert(gram.tag, symbols, order);
       mine.count(id, 1);
       return id;
     };
-    scan<Symbol>(data, {}, first, last, orders, mine, keep, part, rows.sq_norms.data());
+    scan<Symbol>(data, {}, first, last, orders, mine, keep, share, rows.sq_norms.data());
   };
   return fit_shares<Symbol>(data, threads, orders.max, orders.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
@@ -184,13 +184,13 @@ RowsWithNorms NGramFeatures::transform(const Sequences& data, std::span<const st
       [&]<class Known>(const NGramDictionary<Known>& dictionary) {
         auto scan_all = [&]<class Symbol>(Symbol) {
           auto find = [&](const CountedNGram& gram, const Symbol* symbols, int order) { return dictionary.find(gram.tag, symbols, order); };
-          return scan_shares(data, threads, rows.sq_norms, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
-            scan<Symbol>(data, recode, first, last, orders, dictionary, find, part, rows.sq_norms.data());
+          return scan_shares(data, threads, rows.sq_norms, [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
+            scan<Symbol>(data, recode, first, last, orders, dictionary, find, share, rows.sq_norms.data());
           });
         };
         // Unknown symbols may need a wider type than the known ones: then int32 serves, symbol by symbol.
         const bool fits = symbols_in_use - 1 <= std::int64_t{std::numeric_limits<Known>::max()};
-        rows.entries = join_parts(fits ? scan_all(Known{}) : scan_all(std::int32_t{}), {}, dictionary.size());
+        rows.entries = join_shares(fits ? scan_all(Known{}) : scan_all(std::int32_t{}), {}, dictionary.size());
       },
       dictionary_);
   return rows;
@@ -202,10 +202,10 @@ RowsWithNorms NGramFeatures::transform(const Lattices& data, std::span<const std
   std::visit(
       [&](const auto& dictionary) {
         auto find = [&](std::uint32_t tag, const std::int32_t* symbols, int order) { return dictionary.find(tag, symbols, order); };
-        auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
-          scan(data, recode, first, last, orders, find, part, rows.sq_norms.data());
+        auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
+          scan(data, recode, first, last, orders, find, share, rows.sq_norms.data());
         };
-        rows.entries = join_parts(scan_shares(data, threads, rows.sq_norms, scan_share), {}, dictionary.size());
+        rows.entries = join_shares(scan_shares(data, threads, rows.sq_norms, scan_share), {}, dictionary.size());
       },
       dictionary_);
   return rows;
@@ -252,7 +252,7 @@ Occurrences NGramFeatures::occurrences(const Sequences& data, std::span<const st
   };
   std::visit(
       [&](const auto& dictionary) {
-        run_parts(static_cast<int>(found.size()), [&](int p) {
+        run_shares(static_cast<int>(found.size()), [&](int p) {
           const auto share = static_cast<std::size_t>(p);
           scan_share(dictionary, cuts[share], cuts[share + 1], found[share]);
         });

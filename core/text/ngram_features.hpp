@@ -49,7 +49,7 @@ class NGramFeatures {
 
   // The contribution of each symbol, or arc, to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight
   // times the value of each occurrence of an n-gram, shared equally among its symbols. Occurrences in a lattice count as they are expected.
-  // Written to `out`, a row for each symbol or arc.
+  // Added to `out`, a row for each symbol or arc.
   void contributions(const Sequences& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,
                      int threads, double* out) const;
   void contributions(const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,

@@ -115,10 +115,9 @@ class TableShares {
 
 void PatternFeatures::contributions(const Sequences& data, std::span<const std::int32_t> recode, std::span<const double> weights,
                                     std::size_t n_functions, int threads, double* out) const {
-  std::fill_n(out, data.symbols.size() * n_functions, 0.0);
   const auto cuts = shares(data, threads);
   expect(data.size());
-  run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
+  run_shares(static_cast<int>(cuts.size()) - 1, [&](int p) {
     const PatternValues values(family_, counts_);
     const auto* const kmers = std::get_if<GappedKmerPatterns>(&family_);
     const auto* const addresses = std::get_if<PatternTable>(&store_);
@@ -128,7 +127,7 @@ void PatternFeatures::contributions(const Sequences& data, std::span<const std::
     std::vector<std::int32_t> symbols;
     std::vector<std::uint32_t> known;                               // ids of the occurrences in the sequence
     std::vector<double> sums(counts_ == Counts::raw ? 0 : size());  // of the occurrences, by id
-    for (std::size_t i = cuts[static_cast<std::size_t>(part)]; i < cuts[static_cast<std::size_t>(part) + 1]; ++i) {
+    for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
       const auto sequence = data[i];
       symbols.resize(sequence.size());
       std::transform(sequence.begin(), sequence.end(), symbols.begin(),

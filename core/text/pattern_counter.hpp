@@ -14,12 +14,7 @@ namespace treille {
 inline std::uint32_t pattern_tag(const std::int32_t* cells, int n) {
   std::uint64_t h = 0;
   for (int j = 0; j < n; ++j) h = h * RollingHash::kBase + static_cast<std::uint64_t>(cells[j]) + 1;
-  h += 0xD1342543DE82EF95u * static_cast<std::uint64_t>(n);
-  h ^= h >> 32;
-  h *= 0xBEA225F9EB34556Du;
-  h ^= h >> 29;
-  h *= 0x9E3779B97F4A7C15u;
-  return static_cast<std::uint32_t>(h >> 32);
+  return RollingHash::tag(h, 0xD1342543DE82EF95u * static_cast<std::uint64_t>(n));
 }
 
 class PatternCounter {

@@ -1,7 +1,6 @@
 #include "text/pattern_features.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
@@ -59,7 +58,7 @@ constexpr bool kExpected = std::is_same_v<Data, Lattices>;
 // Reads examples first..last-1 and writes their rows. `resolve(entry, cells)` gives a pattern's id, or kNoPattern to leave it out.
 template <class Data, class Stored, class Resolve>
 void scan(const PatternValues& values, const Data& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
-          const Stored& stored, Resolve&& resolve, RowPart& part, double* sq_norms) {
+          const Stored& stored, Resolve&& resolve, RowShare& share, double* sq_norms) {
   PatternReader reader(values.summed(), recode);
   for (std::size_t i = first; i < last; ++i) {
     const PatternCounter& counter = reader.read(data[i]);
@@ -77,9 +76,9 @@ void scan(const PatternValues& values, const Data& data, std::span<const std::in
       const double value = kExpected<Data> ? values.of_expected(entries[k].value, cells) : values.of(entries[k].value, cells);
       sq_norms[i] += value * value;
       const std::uint32_t id = resolve(entries[k], cells);
-      if (id != kNoPattern) part.add(id, value);
+      if (id != kNoPattern) share.add(id, value);
     }
-    part.end_row();
+    share.end_row();
   }
 }
 
@@ -88,7 +87,7 @@ template <class Symbol, class Data>
 NGramDictionary<Symbol> fit_dictionary(const PatternFamily& family, int width, bool mixed, const Data& data,
                                        std::span<const std::int32_t> recode, int threads, RowsWithNorms& rows, Counts counts) {
   const PatternValues values(family, counts);
-  auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowPart& part) {
+  auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowShare& share) {
     std::vector<Symbol> narrow(static_cast<std::size_t>(width));
     const auto keep = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
       std::copy(cells, cells + entry.n, narrow.begin());
@@ -96,7 +95,7 @@ NGramDictionary<Symbol> fit_dictionary(const PatternFamily& family, int width, b
       mine.count(id, 1);
       return id;
     };
-    scan(values, data, recode, first, last, mine, keep, part, rows.sq_norms.data());
+    scan(values, data, recode, first, last, mine, keep, share, rows.sq_norms.data());
   };
   return fit_shares<Symbol>(data, threads, width, mixed, rows.sq_norms, rows.entries, scan_share);
 }
@@ -210,10 +209,10 @@ RowsWithNorms PatternFeatures::transform(const Sequences& data, std::span<const 
       [&]<class Stored>(const Stored& stored) {
         if constexpr (!kIsTable<Stored>) {
           auto find = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) { return stored.find(entry.tag, cells, entry.n); };
-          auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
-            scan(values, data, recode, first, last, stored, find, part, rows.sq_norms.data());
+          auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
+            scan(values, data, recode, first, last, stored, find, share, rows.sq_norms.data());
           };
-          rows.entries = join_parts(scan_shares(data, threads, rows.sq_norms, scan_share), {}, stored.size());
+          rows.entries = join_shares(scan_shares(data, threads, rows.sq_norms, scan_share), {}, stored.size());
         } else {
           std::visit(
               [&]<class Family>(const Family& family) {
@@ -232,10 +231,10 @@ RowsWithNorms PatternFeatures::transform(const Lattices& data, std::span<const s
   const auto resolve = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) { return find(cells, entry.n); };
   std::visit(
       [&](const auto& stored) {
-        auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
-          scan(values, data, recode, first, last, stored, resolve, part, rows.sq_norms.data());
+        auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
+          scan(values, data, recode, first, last, stored, resolve, share, rows.sq_norms.data());
         };
-        rows.entries = join_parts(scan_shares(data, threads, rows.sq_norms, scan_share), {}, size());
+        rows.entries = join_shares(scan_shares(data, threads, rows.sq_norms, scan_share), {}, size());
       },
       store_);
   return rows;

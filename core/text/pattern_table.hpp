@@ -132,21 +132,21 @@ class TableReader {
   PatternCounter counter_;
 };
 
-// Rows of all sequences, in parts: id_of(p, address) is the id of a pattern in part p, or kNowhere to leave it out.
+// Rows of all sequences, in shares: id_of(p, address) is the id of a pattern in share p, or kNowhere to leave it out.
 template <class Family, class IdOf>
-std::vector<RowPart> scan_table(const Family& family, std::int32_t base, const Sequences& data, std::span<const std::int32_t> recode,
-                                int threads, Counts counts, std::vector<double>& sq_norms, IdOf&& id_of) {
-  return scan_shares(data, threads, sq_norms, [&](std::size_t p, std::size_t first, std::size_t last, RowPart& part) {
+std::vector<RowShare> scan_table(const Family& family, std::int32_t base, const Sequences& data, std::span<const std::int32_t> recode,
+                                 int threads, Counts counts, std::vector<double>& sq_norms, IdOf&& id_of) {
+  return scan_shares(data, threads, sq_norms, [&](std::size_t p, std::size_t first, std::size_t last, RowShare& share) {
     TableReader<Family> reader(family, base);
     for (std::size_t i = first; i < last; ++i) {
       double sq_norm = 0;
       reader.read(data[i], recode, [&](std::uint32_t address, std::uint32_t count) {
         const double value = transformed(counts, count);
         sq_norm += value * value;
-        if (const std::uint32_t id = id_of(p, address); id != TableReader<Family>::kNowhere) part.add(id, value);
+        if (const std::uint32_t id = id_of(p, address); id != TableReader<Family>::kNowhere) share.add(id, value);
       });
       sq_norms[i] = sq_norm;
-      part.end_row();
+      share.end_row();
     }
   });
 }
@@ -154,20 +154,20 @@ std::vector<RowPart> scan_table(const Family& family, std::int32_t base, const S
 template <class Family>
 PatternTable fit_table(const Family& family, std::size_t size, std::int32_t base, const Sequences& data,
                        std::span<const std::int32_t> recode, int threads, RowsWithNorms& rows, Counts counts) {
-  const std::size_t n_parts = shares(data, threads).size() - 1;
-  std::vector<Array<std::uint8_t>> seen(n_parts, Array<std::uint8_t>(size, 0));
-  auto parts = scan_table(family, base, data, recode, threads, counts, rows.sq_norms, [&](std::size_t p, std::uint32_t address) {
+  const std::size_t n_shares = shares(data, threads).size() - 1;
+  std::vector<Array<std::uint8_t>> seen(n_shares, Array<std::uint8_t>(size, 0));
+  auto shares = scan_table(family, base, data, recode, threads, counts, rows.sq_norms, [&](std::size_t p, std::uint32_t address) {
     seen[p][address] = 1;
     return address;
   });
   PatternTable table;
   table.rank.assign(size, TableReader<Family>::kNowhere);
   for (std::size_t address = 0; address < size; ++address)
-    if (std::any_of(seen.begin(), seen.end(), [&](const auto& part) { return part[address] != 0; })) {
+    if (std::any_of(seen.begin(), seen.end(), [&](const auto& share) { return share[address] != 0; })) {
       table.rank[address] = static_cast<std::uint32_t>(table.addresses.size());
       table.addresses.push_back(static_cast<std::uint32_t>(address));
     }
-  rows.entries = join_parts(std::move(parts), std::vector<Renaming>(n_parts, table.rank), table.addresses.size());
+  rows.entries = join_shares(std::move(shares), std::vector<Renaming>(n_shares, table.rank), table.addresses.size());
   return table;
 }
 
@@ -175,10 +175,10 @@ template <class Family>
 RowsWithNorms transform_table(const Family& family, const PatternTable& table, std::int32_t base, const Sequences& data,
                               std::span<const std::int32_t> recode, int threads, Counts counts) {
   RowsWithNorms rows;
-  auto parts = scan_table(family, base, data, recode, threads, counts, rows.sq_norms, [&](std::size_t, std::uint32_t address) {
+  auto shares = scan_table(family, base, data, recode, threads, counts, rows.sq_norms, [&](std::size_t, std::uint32_t address) {
     return address == TableReader<Family>::kNowhere ? address : table.rank[address];
   });
-  rows.entries = join_parts(std::move(parts), {}, table.addresses.size());
+  rows.entries = join_shares(std::move(shares), {}, table.addresses.size());
   return rows;
 }
 

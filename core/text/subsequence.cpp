@@ -4,8 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <vector>
 
 #include "memory.hpp"
 #include "parallel.hpp"
@@ -139,7 +137,7 @@ template <class Work>
 void by_workers(std::size_t items, int n, double decay, int threads, Work&& work) {
   std::atomic<std::size_t> next{0};
   expect(items);
-  run_parts(threads, [&](int) {
+  run_shares(threads, [&](int) {
     Worker worker(n, decay);
     for (std::size_t k; (k = next++) < items;) {
       work(worker, k);

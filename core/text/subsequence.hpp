@@ -15,8 +15,6 @@
 // The sum along b depends on the number before, so that one pair cannot use a processor's vectors: several y of about the same length
 // are taken side by side, the shorter ones filled up with a symbol that nothing equals.
 
-#include <span>
-
 #include "sequences.hpp"
 
 namespace treille {

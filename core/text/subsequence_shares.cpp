@@ -164,7 +164,7 @@ Buffer<double> subsequence_shares(const Sequences& left, const Sequences& right,
     const std::size_t width = at(end);
     std::vector<double> sums(width * chunks, 0.0);
     std::atomic<std::size_t> next{0};
-    run_parts(threads, [&](int) {
+    run_shares(threads, [&](int) {
       std::vector<double> memory, found;
       for (std::size_t k; (k = next++) < (end - i) * chunks; tick()) {
         const std::size_t j = i + k / chunks, chunk = k % chunks;

@@ -191,12 +191,12 @@ void SubstringTree::fill(const Buffer<std::int32_t>& owner, const Buffer<Index>&
 template <class Load, class Store>
 void SubstringTree::by_columns(std::size_t n_functions, int threads, Load&& load, Store&& store) const {
   const std::size_t n_blocks = (n_functions + kColumns - 1) / kColumns;
-  const int n_parts = static_cast<int>(std::clamp<std::size_t>(n_blocks, 1, static_cast<std::size_t>(threads)));
+  const int n_shares = static_cast<int>(std::clamp<std::size_t>(n_blocks, 1, static_cast<std::size_t>(threads)));
   expect(n_blocks);
-  run_parts(n_parts, [&](int part) {
+  run_shares(n_shares, [&](int p) {
     const std::size_t stride = std::bit_ceil(std::min(n_functions, kColumns));
     Buffer<double> b(n_sequences_ * stride), o(n_sequences_ * stride), s((n_nodes() + 1) * stride);
-    for (std::size_t block = static_cast<std::size_t>(part); block < n_blocks; block += static_cast<std::size_t>(n_parts)) {
+    for (std::size_t block = static_cast<std::size_t>(p); block < n_blocks; block += static_cast<std::size_t>(n_shares)) {
       tick();
       const std::size_t first = block * kColumns, width = std::min(kColumns, n_functions - first);
       for (Buffer<double>* values : {&b, &o, &s}) std::fill_n(values->data(), values->size(), 0.0);
@@ -260,11 +260,11 @@ std::vector<double> substring_self(const Sequences& data, std::int32_t alphabet_
   std::vector<double> out(data.size(), 0.0);
   const std::int64_t useful = 1 + (data.offsets.back() - data.offsets.front()) / 20000;
   const auto cuts = balanced_cuts(data.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
-  run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
+  run_shares(static_cast<int>(cuts.size()) - 1, [&](int p) {
     // Symbols are numbered by first occurrence in each sequence: an alphabet larger than the sequence costs nothing.
     std::vector<std::int32_t> number(static_cast<std::size_t>(alphabet_size)), symbols;
     std::vector<std::size_t> known_in(static_cast<std::size_t>(alphabet_size), data.size());
-    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) {
+    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
       symbols.clear();
       std::int32_t n_distinct = 0;
       for (const std::int32_t symbol : data[i]) {

@@ -170,17 +170,15 @@ SuffixArray<Index> sorted_suffixes(const Sequences& data, std::int32_t alphabet_
   Buffer<Place<Index>> places(n);
   // Sequence i begins at offsets[i] - offsets[0] + i of the text, so that shares of sequences are shares of the text.
   const auto cuts = balanced_cuts(data.offsets, n < 100000 ? 1 : threads);
-  const int n_parts = static_cast<int>(cuts.size()) - 1;
+  const int n_shares = static_cast<int>(cuts.size()) - 1;
   const auto begin = [&](std::size_t i) { return static_cast<std::size_t>(data.offsets[i] - data.offsets.front()) + i; };
-  run_parts(n_parts, [&](int part) {
-    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) {
-      std::size_t at = begin(i);
-      for (const std::int32_t symbol : data[i]) {
-        places[at].sequence = static_cast<std::int32_t>(i);
-        text[at++] = static_cast<Symbol>(symbol + 1);
-      }
-      text[at] = Symbol{0};
+  run_between(cuts, [&](std::size_t i) {
+    std::size_t at = begin(i);
+    for (const std::int32_t symbol : data[i]) {
+      places[at].sequence = static_cast<std::int32_t>(i);
+      text[at++] = static_cast<Symbol>(symbol + 1);
     }
+    text[at] = Symbol{0};
   });
 
   Buffer<Index> sa(n);
@@ -188,20 +186,20 @@ SuffixArray<Index> sorted_suffixes(const Sequences& data, std::int32_t alphabet_
 
   // The separators come first, one for each sequence: ranks are counted after them.
   SuffixArray<Index> out{Buffer<Index>(n_symbols), Buffer<std::int32_t>(n_symbols), Buffer<Index>(n_symbols)};
-  const auto share = [&](int part) { return n_symbols * static_cast<std::size_t>(part) / static_cast<std::size_t>(n_parts); };
+  const auto share = [&](int p) { return n_symbols * static_cast<std::size_t>(p) / static_cast<std::size_t>(n_shares); };
   const Index* const order = sa.data() + n_sequences;
   constexpr std::size_t ahead = 32;
-  run_parts(n_parts, [&](int part) {
-    for (std::size_t r = share(part); r < share(part + 1); ++r) {
+  run_shares(n_shares, [&](int p) {
+    for (std::size_t r = share(p); r < share(p + 1); ++r) {
       if (r + ahead < n_symbols) __builtin_prefetch(&places[static_cast<std::size_t>(order[r + ahead])], 1);
       places[static_cast<std::size_t>(order[r])].shared = order[static_cast<std::ptrdiff_t>(r) - 1];
     }
   });
-  run_parts(n_parts, [&](int part) {
+  run_shares(n_shares, [&](int p) {
     // A suffix shares at most one symbol less with its neighbour than the suffix a symbol earlier did: h falls n times at most.
     std::size_t h = 0;
-    const std::size_t end = begin(cuts[part + 1]);
-    for (std::size_t i = begin(cuts[part]); i < end; ++i) {
+    const std::size_t end = begin(cuts[p + 1]);
+    for (std::size_t i = begin(cuts[p]); i < end; ++i) {
       if (text[i] == Symbol{0}) continue;  // and h is 0 after the last symbol of a sequence
       if (i + ahead < end) __builtin_prefetch(text.data() + (text[i + ahead] == Symbol{0} ? Index{0} : places[i + ahead].shared));
       poll();
@@ -211,8 +209,8 @@ SuffixArray<Index> sorted_suffixes(const Sequences& data, std::int32_t alphabet_
       h -= h > 0;
     }
   });
-  run_parts(n_parts, [&](int part) {
-    for (std::size_t r = share(part); r < share(part + 1); ++r) {
+  run_shares(n_shares, [&](int p) {
+    for (std::size_t r = share(p); r < share(p + 1); ++r) {
       if (r + ahead < n_symbols) __builtin_prefetch(&places[static_cast<std::size_t>(order[r + ahead])]);
       const Place<Index> place = places[static_cast<std::size_t>(order[r])];
       out.suffix[r] = order[r] - static_cast<Index>(place.sequence);

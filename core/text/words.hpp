@@ -62,11 +62,11 @@ inline EncodedWords encode_words(std::span<const Text> texts, const WordRules& r
   out.offsets = Buffer<std::int64_t>(texts.size() + 1);
   std::vector<std::int64_t> characters(texts.size() + 1, 0);
   for (std::size_t i = 0; i < texts.size(); ++i) characters[i + 1] = characters[i] + static_cast<std::int64_t>(texts[i].length);
-  const int parts = static_cast<int>(std::min<std::int64_t>(threads, 1 + characters.back() / 100000));
-  const auto cuts = balanced_cuts(characters, parts);
+  const int shares = static_cast<int>(std::min<std::int64_t>(threads, 1 + characters.back() / 100000));
+  const auto cuts = balanced_cuts(characters, shares);
 
-  std::vector<WordList> lists(static_cast<std::size_t>(parts));
-  run_parts(parts, [&](int p) {
+  std::vector<WordList> lists(static_cast<std::size_t>(shares));
+  run_shares(shares, [&](int p) {
     auto& list = lists[static_cast<std::size_t>(p)];
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
       list.add(texts[i], rules);
@@ -82,7 +82,7 @@ inline EncodedWords encode_words(std::span<const Text> texts, const WordRules& r
   std::vector<std::int64_t> first(lists.size() + 1, 0);
   for (std::size_t p = 0; p < lists.size(); ++p) first[p + 1] = first[p] + static_cast<std::int64_t>(lists[p].symbols.size());
   out.symbols = Buffer<std::int32_t>(static_cast<std::size_t>(first.back()));
-  run_parts(parts, [&](int p) {
+  run_shares(shares, [&](int p) {
     const auto& list = lists[static_cast<std::size_t>(p)];
     std::vector<std::int32_t> rank(list.size());
     for (std::size_t word = 0; word < list.size(); ++word)

@@ -21,7 +21,7 @@ constexpr std::array<Kind, 256> kKinds = [] {
 
 Kind kind(char c) { return kKinds[static_cast<unsigned char>(c)]; }
 
-// Reads the trees of one part of the texts.
+// Reads the trees of one share of the texts.
 class Reader {
  public:
   // The message for an error at `at`; empty if there is none.
@@ -113,7 +113,7 @@ class Reader {
   std::vector<Open> open_;
 };
 
-// The labels of all parts, sorted, and the codes of each part's labels in them.
+// The labels of all shares, sorted, and the codes of each share's labels in them.
 std::vector<std::vector<std::int32_t>> join(const std::vector<Reader>& readers, std::vector<std::string>& alphabet) {
   for (const Reader& reader : readers)
     for (std::size_t id = 0; id < reader.words.size(); ++id) alphabet.emplace_back(reader.words[id].begin(), reader.words[id].end());
@@ -138,14 +138,14 @@ BracketTrees read_brackets(std::span<const std::string_view> texts, int threads)
   constexpr std::int64_t kWorthAThread = 1 << 16;
   std::vector<std::int64_t> bytes(texts.size() + 1, 0);
   for (std::size_t i = 0; i < texts.size(); ++i) bytes[i + 1] = bytes[i] + static_cast<std::int64_t>(texts[i].size());
-  const int parts = static_cast<int>(std::clamp<std::int64_t>(bytes.back() / kWorthAThread, 1, threads));
-  const auto cuts = balanced_cuts(bytes, parts);
-  std::vector<Reader> readers(static_cast<std::size_t>(parts));
+  const int shares = static_cast<int>(std::clamp<std::int64_t>(bytes.back() / kWorthAThread, 1, threads));
+  const auto cuts = balanced_cuts(bytes, shares);
+  std::vector<Reader> readers(static_cast<std::size_t>(shares));
   std::vector<std::optional<BracketFault>> faults(readers.size());
   BracketTrees trees;
   trees.offsets.assign(texts.size() + 1, 0);
-  run_parts(parts, [&](int part) {
-    const auto p = static_cast<std::size_t>(part);
+  run_shares(shares, [&](int share) {
+    const auto p = static_cast<std::size_t>(share);
     Reader& reader = readers[p];
     for (std::size_t i = cuts[p]; i < cuts[p + 1] && !faults[p]; ++i) {
       const std::size_t before = reader.labels.size();
@@ -163,8 +163,8 @@ BracketTrees read_brackets(std::span<const std::string_view> texts, int threads)
   const auto codes = join(readers, trees.alphabet);
   trees.labels.resize(static_cast<std::size_t>(trees.offsets.back()));
   trees.parents.resize(trees.labels.size());
-  run_parts(parts, [&](int part) {
-    const auto p = static_cast<std::size_t>(part);
+  run_shares(shares, [&](int share) {
+    const auto p = static_cast<std::size_t>(share);
     const auto to = trees.offsets[cuts[p]];
     std::ranges::transform(readers[p].labels, trees.labels.begin() + to,
                            [&](std::int32_t label) { return codes[p][static_cast<std::size_t>(label)]; });

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -67,10 +68,11 @@ struct SearchState {
   std::vector<FragmentOccurrence> occurrences;
 };
 
-// Collects the heaviest fragments, and the states that may hold others.
+// Collects the heaviest fragments, and the states that may hold others. A rule of fragments is a class derived from it.
 class FragmentSearch {
- public:
-  FragmentSearch(std::size_t count, const SearchLimits& limits) : count_(count), limits_(limits) {}
+ protected:
+  FragmentSearch(const Forest& forest, std::span<const double> beta, std::size_t count, const SearchLimits& limits)
+      : forest_(forest), beta_(beta), links_(forest), count_(count), limits_(limits) {}
 
   double threshold() const {
     if (count_ == 0) return std::numeric_limits<double>::infinity();
@@ -101,7 +103,7 @@ class FragmentSearch {
   }
 
   template <class Expand>
-  HeavyFragments run(Expand&& expand) {
+  HeavyFragments search(Expand&& expand) {
     bool complete = true;
     while (!waiting_.empty() || !aside_.empty()) {
       SearchState state;
@@ -139,6 +141,10 @@ class FragmentSearch {
     }
     return heavy;
   }
+
+  const Forest& forest_;
+  std::span<const double> beta_;
+  Links links_;
 
  private:
   using Found = std::pair<double, TrailEnd>;

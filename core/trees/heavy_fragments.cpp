@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "interner.hpp"
@@ -17,13 +15,10 @@ namespace {
 
 using namespace fragments;
 
-class SubsetSearch {
+class SubsetSearch : FragmentSearch {
  public:
   SubsetSearch(const Forest& forest, const SubsetTrees& rule, std::span<const double> beta, std::size_t count, const SearchLimits& limits)
-      : forest_(forest),
-        beta_(beta),
-        links_(forest),
-        search_(count, limits),
+      : FragmentSearch(forest, beta, count, limits),
         step_(std::sqrt(rule.decay)),
         cut_(std::sqrt(rule.sigma)),
         leaf_(std::sqrt(rule.leaves ? rule.decay : 1 - rule.sigma)),
@@ -63,7 +58,7 @@ class SubsetSearch {
     for (auto& [production, root] : roots) {
       settle(std::move(root));
     }
-    return search_.run([&](SearchState&& state) { expand(state); });
+    return search([&](SearchState&& state) { expand(state); });
   }
 
  private:
@@ -75,9 +70,9 @@ class SubsetSearch {
       const double beta = beta_[links_.tree[one.node]];
       sum += state.depth == 0 ? beta : std::max(0.0, beta) * one.value;
     }
-    if (state.depth == 0) return search_.offer(state.value * sum, state.trail);
+    if (state.depth == 0) return offer(state.value * sum, state.trail);
     state.bound = state.value * sum;
-    search_.push(std::move(state));
+    push(std::move(state));
   }
 
   // The node that follows v in preorder when v has no children; the depth becomes 0 where none follows.
@@ -124,23 +119,16 @@ class SubsetSearch {
     }
   }
 
-  const Forest& forest_;
-  std::span<const double> beta_;
-  Links links_;
-  FragmentSearch search_;
   double step_, cut_, leaf_;
   bool leaves_;
   Array<double> best_;  // the largest value of a fragment at each node
   Array<std::uint32_t> production_;
 };
 
-class PartialSearch {
+class PartialSearch : FragmentSearch {
  public:
   PartialSearch(const Forest& forest, const PartialTrees& rule, std::span<const double> beta, std::size_t count, const SearchLimits& limits)
-      : forest_(forest),
-        beta_(beta),
-        links_(forest),
-        search_(count, limits),
+      : FragmentSearch(forest, beta, count, limits),
         node_(std::sqrt(rule.mu)),
         decay_(rule.decay),
         adjacent_(rule.gaps ? 1.0 : rule.decay) {
@@ -175,7 +163,7 @@ class PartialSearch {
       root.trail = with(nullptr, label, 0, FragmentNode::inner);
       settle(std::move(root));
     }
-    return search_.run([&](SearchState&& state) { expand(state); });
+    return search([&](SearchState&& state) { expand(state); });
   }
 
  private:
@@ -212,9 +200,9 @@ class PartialSearch {
       for (std::int32_t depth = state.depth; depth > 0; --depth, v = static_cast<std::uint32_t>(links_.parent[v])) most *= beside_[v];
       bound += beta * most;
     }
-    search_.offer(weight, state.trail);
+    offer(weight, state.trail);
     state.bound = bound;
-    search_.push(std::move(state));
+    push(std::move(state));
   }
 
   void expand(const SearchState& state) {
@@ -237,7 +225,7 @@ class PartialSearch {
           add(depth, c, factor);
       }
     }
-    search_.visit(added);
+    visit(added);
     for (auto& [key, occurrences] : grown) {
       merge(occurrences);
       SearchState next;
@@ -248,10 +236,6 @@ class PartialSearch {
     }
   }
 
-  const Forest& forest_;
-  std::span<const double> beta_;
-  Links links_;
-  FragmentSearch search_;
   double node_, decay_, adjacent_;
   Array<double> inside_;  // the largest value of a fragment at each node, without its own factor
   Array<double> beside_;  // the largest factor by the siblings that follow

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "parallel.hpp"
 #include "text/lcp_intervals.hpp"
@@ -91,50 +92,50 @@ SubpathFeatures SubpathFeatures::fit(const Forest& forest, std::int32_t n_labels
   RootPaths paths = root_paths(forest);
   SuffixTree tree(paths, upward_order(paths), static_cast<std::int32_t>(cumulative.size()) - 1);
   const Ancestors ancestors(paths);
-  Parts parts;
+  Arrays arrays;
   const auto n = static_cast<std::int32_t>(tree.depth.size());
   Array<std::int32_t> above(at(n));  // nodes on the way to the root, itself included
   for (std::int32_t u = n - 1; u >= 0; --u) {
     const std::int32_t parent = tree.parent[at(u)];
     above[at(u)] = parent < 0 ? 1 : above[at(parent)] + 1;
-    parts.node_parent.push_back(parent < 0 ? -1 : n - 1 - parent);
-    parts.node_depth.push_back(tree.depth[at(u)]);
-    parts.edge_start.push_back(ancestors.above(tree.edge_start[at(u)], parent < 0 ? 0 : tree.depth[at(parent)]));
-    parts.feature.push_back(n - 1 - u);
+    arrays.node_parent.push_back(parent < 0 ? -1 : n - 1 - parent);
+    arrays.node_depth.push_back(tree.depth[at(u)]);
+    arrays.edge_start.push_back(ancestors.above(tree.edge_start[at(u)], parent < 0 ? 0 : tree.depth[at(parent)]));
+    arrays.feature.push_back(n - 1 - u);
   }
   std::int64_t most_entries = 0;
   for (std::size_t v = 0; v < forest.n_nodes(); ++v) most_entries += above[at(tree.node_of_path[at(paths.of_node[v])])];
-  parts.path_label = std::move(paths.label);
-  parts.path_parent = std::move(paths.parent);
-  SubpathFeatures features(std::move(parts), n_labels, cumulative, counts);
+  arrays.path_label = std::move(paths.label);
+  arrays.path_parent = std::move(paths.parent);
+  SubpathFeatures features(std::move(arrays), n_labels, cumulative, counts);
   features.most_entries_ = most_entries;
   return features;
 }
 
-SubpathFeatures::SubpathFeatures(Parts parts, std::int32_t n_labels, std::span<const double> cumulative, Counts counts)
-    : parts_(std::move(parts)),
+SubpathFeatures::SubpathFeatures(Arrays arrays, std::int32_t n_labels, std::span<const double> cumulative, Counts counts)
+    : arrays_(std::move(arrays)),
       n_labels_(n_labels),
       counts_(counts),
       cumulative_(cumulative.begin(), cumulative.end()),
       at_root_(at(n_labels), -1) {
-  const std::size_t n = parts_.node_parent.size();
-  const auto first_label = [&](std::int32_t u) { return parts_.path_label[at(parts_.edge_start[at(u)])]; };
+  const std::size_t n = arrays_.node_parent.size();
+  const auto first_label = [&](std::int32_t u) { return arrays_.path_label[at(arrays_.edge_start[at(u)])]; };
   first_child_.assign(n + 1, 0);
   for (std::size_t u = 0; u < n; ++u) {
-    root_of_weight_.push_back(std::sqrt(cumulative_[at(parts_.node_depth[u])] - cumulative_[at(depth_above(u))]));
-    const std::int32_t parent = parts_.node_parent[u];
+    root_of_weight_.push_back(std::sqrt(cumulative_[at(arrays_.node_depth[u])] - cumulative_[at(depth_above(u))]));
+    const std::int32_t parent = arrays_.node_parent[u];
     if (parent < 0)
       at_root_[at(first_label(static_cast<std::int32_t>(u)))] = static_cast<std::int32_t>(u);
     else
       ++first_child_[at(parent) + 1];
-    if (parts_.feature[u] >= 0) node_of_.push_back(static_cast<std::int32_t>(u));
+    if (arrays_.feature[u] >= 0) node_of_.push_back(static_cast<std::int32_t>(u));
   }
-  std::sort(node_of_.begin(), node_of_.end(), [&](auto u, auto v) { return parts_.feature[at(u)] < parts_.feature[at(v)]; });
+  std::sort(node_of_.begin(), node_of_.end(), [&](auto u, auto v) { return arrays_.feature[at(u)] < arrays_.feature[at(v)]; });
   std::partial_sum(first_child_.begin(), first_child_.end(), first_child_.begin());
   children_.resize(at(first_child_[n]));
   Array<std::int32_t> next(first_child_.begin(), first_child_.end());
   for (std::size_t u = 0; u < n; ++u)
-    if (const std::int32_t parent = parts_.node_parent[u]; parent >= 0) children_[at(next[at(parent)]++)] = static_cast<std::int32_t>(u);
+    if (const std::int32_t parent = arrays_.node_parent[u]; parent >= 0) children_[at(next[at(parent)]++)] = static_cast<std::int32_t>(u);
   for (std::size_t u = 0; u < n; ++u)
     std::sort(children_.begin() + first_child_[u], children_.begin() + first_child_[u + 1],
               [&](auto a, auto b) { return first_label(a) < first_label(b); });
@@ -142,7 +143,7 @@ SubpathFeatures::SubpathFeatures(Parts parts, std::int32_t n_labels, std::span<c
 
 std::int32_t SubpathFeatures::child(std::int32_t u, std::int32_t label) const {
   if (u < 0) return label < n_labels_ ? at_root_[at(label)] : -1;
-  const auto first_label = [&](std::int32_t c) { return parts_.path_label[at(parts_.edge_start[at(c)])]; };
+  const auto first_label = [&](std::int32_t c) { return arrays_.path_label[at(arrays_.edge_start[at(c)])]; };
   const auto end = children_.begin() + first_child_[at(u) + 1];
   const auto found = std::lower_bound(children_.begin() + first_child_[at(u)], end, label,
                                       [&](std::int32_t c, std::int32_t wanted) { return first_label(c) < wanted; });
@@ -157,30 +158,25 @@ void SubpathFeatures::match(const Forest& forest, std::size_t first, std::size_t
     const auto label = [&] { return forest.labels[first + at(place)]; };
     u = child(u, label());
     if (u < 0) return;
-    for (std::int32_t edge = parts_.edge_start[at(u)]; place >= 0 && depth < parts_.node_depth[at(u)];
-         edge = parts_.path_parent[at(edge)]) {
-      if (label() != parts_.path_label[at(edge)]) break;
+    for (std::int32_t edge = arrays_.edge_start[at(u)]; place >= 0 && depth < arrays_.node_depth[at(u)];
+         edge = arrays_.path_parent[at(edge)]) {
+      if (label() != arrays_.path_label[at(edge)]) break;
       ++depth;
       place = forest.parents[first + at(place)];
     }
     meet(at(u), depth);
-    if (depth < parts_.node_depth[at(u)]) return;
+    if (depth < arrays_.node_depth[at(u)]) return;
   }
 }
 
 SparseRows SubpathFeatures::transform(const Forest& forest, int threads) const {
   const std::int64_t useful = 1 + static_cast<std::int64_t>(forest.n_nodes()) / 20000;
   const auto cuts = balanced_cuts(forest.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
-  struct Part {
-    Array<std::int32_t> features;
-    Array<double> values;
-  };
-  std::vector<Part> parts(cuts.size() - 1);
+  std::vector<std::pair<Array<std::int32_t>, Array<double>>> shares(cuts.size() - 1);
   SparseRows rows;
   rows.indptr = Buffer<std::int64_t>(forest.size() + 1);
-  rows.indptr[0] = 0;
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
-    Part& part = parts[static_cast<std::size_t>(p)];
+  run_shares(static_cast<int>(shares.size()), [&](int p) {
+    auto& [features, values] = shares[static_cast<std::size_t>(p)];
     Array<std::int32_t> whole(root_of_weight_.size(), 0);   // by node of the suffix tree: nodes of the row that match its whole edge
     Array<std::int32_t> partly(root_of_weight_.size(), 0);  // the others
     Array<double> in_part(root_of_weight_.size(), 0.0);     // their contributions
@@ -198,7 +194,7 @@ SparseRows SubpathFeatures::transform(const Forest& forest, int threads) const {
       for (std::size_t v = first; v < last; ++v)
         match(forest, first, v, [&](std::size_t u, std::int32_t depth) {
           if (whole[u] == 0 && partly[u] == 0) met.push_back(u);
-          if (depth == parts_.node_depth[u]) {
+          if (depth == arrays_.node_depth[u]) {
             ++whole[u];
           } else {
             ++partly[u];
@@ -217,30 +213,18 @@ SparseRows SubpathFeatures::transform(const Forest& forest, int threads) const {
             transformed(counts_, static_cast<std::uint32_t>(whole[u])) * root_of_weight_[u] + in_part[u] / root_of_weight_[u];
         whole[u] = 0;
         in_part[u] = 0;
-        if (parts_.feature[u] < 0) continue;
-        part.features.push_back(parts_.feature[u]);
-        part.values.push_back(value);
+        if (arrays_.feature[u] < 0) continue;
+        features.push_back(arrays_.feature[u]);
+        values.push_back(value);
       }
-      rows.indptr[i + 1] = static_cast<std::int64_t>(part.features.size());  // counted from the start of the part
+      rows.indptr[i + 1] = static_cast<std::int64_t>(features.size());
     }
   });
-  std::size_t total = 0;
-  for (const Part& part : parts) total += part.features.size();
-  rows.features = Buffer<std::int32_t>(total);
-  rows.values = Buffer<double>(total);
-  std::size_t begin = 0;
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    std::copy(parts[p].features.begin(), parts[p].features.end(), rows.features.data() + begin);
-    std::copy(parts[p].values.begin(), parts[p].values.end(), rows.values.data() + begin);
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) rows.indptr[i + 1] += static_cast<std::int64_t>(begin);
-    begin += parts[p].features.size();
-    parts[p] = {};
-  }
+  std::tie(rows.features, rows.values) = join_arrays(shares, cuts, rows.indptr);
   return rows;
 }
 
 void SubpathFeatures::contributions(const Forest& forest, std::span<const double> weights, std::size_t n_functions, double* out) const {
-  std::fill_n(out, forest.n_nodes() * n_functions, 0.0);
   struct Met {
     std::size_t v, u;
     std::int32_t depth;
@@ -253,7 +237,7 @@ void SubpathFeatures::contributions(const Forest& forest, std::span<const double
     met.clear();
     for (std::size_t v = first; v < last; ++v)
       match(forest, first, v, [&](std::size_t u, std::int32_t depth) {
-        ++(depth == parts_.node_depth[u] ? whole : partly)[u];
+        ++(depth == arrays_.node_depth[u] ? whole : partly)[u];
         met.push_back({v, u, depth, 1.0});
       });
     if (counts_ != Counts::raw) {
@@ -261,7 +245,7 @@ void SubpathFeatures::contributions(const Forest& forest, std::span<const double
       std::ranges::stable_sort(met, {}, &Met::depth);
       for (Met& each : met) {
         const auto all = static_cast<std::uint32_t>(whole[each.u]);
-        if (each.depth == parts_.node_depth[each.u]) {
+        if (each.depth == arrays_.node_depth[each.u]) {
           each.factor = transformed(counts_, all) / all;
         } else {
           const auto matches = all + static_cast<std::uint32_t>(partly[each.u]--);
@@ -272,9 +256,9 @@ void SubpathFeatures::contributions(const Forest& forest, std::span<const double
     for (const auto& [v, u, depth, factor] : met) {
       poll();
       whole[u] = partly[u] = 0;
-      if (parts_.feature[u] < 0) continue;
+      if (arrays_.feature[u] < 0) continue;
       // The node at height h above v is part of the paths longer than h: the share grows from the top of the path to v.
-      const double* const own = weights.data() + at(parts_.feature[u]) * n_functions;
+      const double* const own = weights.data() + at(arrays_.feature[u]) * n_functions;
       const std::int32_t above = depth_above(u);
       std::vector<double> shares(at(depth), 0.0);
       double share = 0;
@@ -291,30 +275,30 @@ void SubpathFeatures::contributions(const Forest& forest, std::span<const double
 }
 
 SubpathFeatures SubpathFeatures::restrict(std::span<const std::int64_t> ids) const {
-  const std::size_t n = parts_.node_parent.size(), n_paths = parts_.path_label.size();
+  const std::size_t n = arrays_.node_parent.size(), n_paths = arrays_.path_label.size();
   // Nodes and paths: -1 if dropped, then the new number.
   Array<std::int32_t> node(n, -1), path(n_paths, -1), feature(n, -1);
   for (std::size_t k = 0; k < ids.size(); ++k) {
     const std::int32_t kept = node_of_[static_cast<std::size_t>(ids[k])];
     feature[at(kept)] = static_cast<std::int32_t>(k);
-    for (std::int32_t u = kept; u >= 0 && node[at(u)] < 0; u = parts_.node_parent[at(u)]) {
+    for (std::int32_t u = kept; u >= 0 && node[at(u)] < 0; u = arrays_.node_parent[at(u)]) {
       node[at(u)] = 0;
-      for (std::int32_t p = parts_.edge_start[at(u)]; p >= 0 && path[at(p)] < 0; p = parts_.path_parent[at(p)]) path[at(p)] = 0;
+      for (std::int32_t p = arrays_.edge_start[at(u)]; p >= 0 && path[at(p)] < 0; p = arrays_.path_parent[at(p)]) path[at(p)] = 0;
     }
   }
-  Parts out;
+  Arrays out;
   for (std::size_t p = 0; p < n_paths; ++p) {
     if (path[p] < 0) continue;
     path[p] = static_cast<std::int32_t>(out.path_label.size());
-    out.path_label.push_back(parts_.path_label[p]);
-    out.path_parent.push_back(parts_.path_parent[p] < 0 ? -1 : path[at(parts_.path_parent[p])]);
+    out.path_label.push_back(arrays_.path_label[p]);
+    out.path_parent.push_back(arrays_.path_parent[p] < 0 ? -1 : path[at(arrays_.path_parent[p])]);
   }
   for (std::size_t u = 0; u < n; ++u) {
     if (node[u] < 0) continue;
     node[u] = static_cast<std::int32_t>(out.node_parent.size());
-    out.node_parent.push_back(parts_.node_parent[u] < 0 ? -1 : node[at(parts_.node_parent[u])]);
-    out.node_depth.push_back(parts_.node_depth[u]);
-    out.edge_start.push_back(path[at(parts_.edge_start[u])]);
+    out.node_parent.push_back(arrays_.node_parent[u] < 0 ? -1 : node[at(arrays_.node_parent[u])]);
+    out.node_depth.push_back(arrays_.node_depth[u]);
+    out.edge_start.push_back(path[at(arrays_.edge_start[u])]);
     out.feature.push_back(feature[u]);
   }
   return SubpathFeatures(std::move(out), n_labels_, cumulative_, counts_);
@@ -323,11 +307,11 @@ SubpathFeatures SubpathFeatures::restrict(std::span<const std::int64_t> ids) con
 std::pair<std::vector<std::int32_t>, std::int32_t> SubpathFeatures::path(std::size_t id) const {
   const std::int32_t node = node_of_[id];
   std::vector<std::int32_t> edges, labels;
-  for (std::int32_t u = node; u >= 0; u = parts_.node_parent[at(u)]) edges.push_back(u);
+  for (std::int32_t u = node; u >= 0; u = arrays_.node_parent[at(u)]) edges.push_back(u);
   for (std::size_t e = edges.size(); e-- > 0;) {
-    std::int32_t p = parts_.edge_start[at(edges[e])];
-    for (auto d = depth_above(at(edges[e])); d < parts_.node_depth[at(edges[e])]; ++d, p = parts_.path_parent[at(p)])
-      labels.push_back(parts_.path_label[at(p)]);
+    std::int32_t p = arrays_.edge_start[at(edges[e])];
+    for (auto d = depth_above(at(edges[e])); d < arrays_.node_depth[at(edges[e])]; ++d, p = arrays_.path_parent[at(p)])
+      labels.push_back(arrays_.path_label[at(p)]);
   }
   return {std::move(labels), depth_above(at(node)) + 1};
 }

@@ -35,19 +35,19 @@ class SubpathFeatures {
  public:
   // The paths that edges spell, as a trie, and the nodes of the suffix tree; both with parents before children. An edge is read off
   // path_label from edge_start[u] upwards, as many labels as node u is deeper than its parent. A node without a feature has -1.
-  struct Parts {
+  struct Arrays {
     Array<std::int32_t> path_label, path_parent;
     Array<std::int32_t> node_parent, node_depth, edge_start, feature;
   };
 
   // Labels are 0..n_labels-1. Features are numbered by node.
   static SubpathFeatures fit(const Forest& forest, std::int32_t n_labels, std::span<const double> cumulative, Counts counts = Counts::raw);
-  SubpathFeatures(Parts parts, std::int32_t n_labels, std::span<const double> cumulative, Counts counts = Counts::raw);
+  SubpathFeatures(Arrays arrays, std::int32_t n_labels, std::span<const double> cumulative, Counts counts = Counts::raw);
 
   // Labels from n_labels on match nothing.
   SparseRows transform(const Forest& forest, int threads) const;
   // The contribution of each node to functions of the rows, `weights` a row of n_functions numbers for each feature: a path shares its
-  // weight equally among its nodes. Written to `out`, a row for each node.
+  // weight equally among its nodes. Added to `out`, a row for each node.
   void contributions(const Forest& forest, std::span<const double> weights, std::size_t n_functions, double* out) const;
   // Feature ids[k] is number k, and the others are none.
   SubpathFeatures restrict(std::span<const std::int64_t> ids) const;
@@ -55,21 +55,21 @@ class SubpathFeatures {
   // The longest path of a feature, read upwards, and the length of its shortest.
   std::pair<std::vector<std::int32_t>, std::int32_t> path(std::size_t id) const;
 
-  const Parts& parts() const { return parts_; }
+  const Arrays& parts() const { return arrays_; }
   std::size_t size() const { return node_of_.size(); }
   // An upper bound of the entries in the rows of the fitted forest; 0 if nothing was fitted.
   std::int64_t most_entries() const { return most_entries_; }
 
  private:
   std::int32_t depth_above(std::size_t u) const {
-    const std::int32_t parent = parts_.node_parent[u];
-    return parent < 0 ? 0 : parts_.node_depth[static_cast<std::size_t>(parent)];
+    const std::int32_t parent = arrays_.node_parent[u];
+    return parent < 0 ? 0 : arrays_.node_depth[static_cast<std::size_t>(parent)];
   }
   std::int32_t child(std::int32_t u, std::int32_t label) const;
   template <class Meet>
   void match(const Forest& forest, std::size_t first, std::size_t v, Meet&& meet) const;
 
-  Parts parts_;
+  Arrays arrays_;
   std::int32_t n_labels_;
   Counts counts_;
   std::vector<double> cumulative_;

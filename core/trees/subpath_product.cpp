@@ -47,13 +47,11 @@ std::vector<double> subpath_self(const Forest& forest, std::span<const double> c
   std::vector<double> out(forest.size(), 0.0);
   const std::int64_t useful = 1 + static_cast<std::int64_t>(forest.n_nodes()) / 20000;
   const auto cuts = balanced_cuts(forest.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
-  run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
-    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) {
-      const auto first = static_cast<std::size_t>(forest.offsets[i]), size = static_cast<std::size_t>(forest.offsets[i + 1]) - first;
-      const std::vector<std::int64_t> offsets{0, static_cast<std::int64_t>(size)};
-      const Forest tree{forest.labels.subspan(first, size), forest.parents.subspan(first, size), offsets};
-      out[i] = counts == Counts::raw ? shared_paths(tree, cumulative, 1).own(0) : transformed_self(tree, cumulative, counts);
-    }
+  run_between(cuts, [&](std::size_t i) {
+    const auto first = static_cast<std::size_t>(forest.offsets[i]), size = static_cast<std::size_t>(forest.offsets[i + 1]) - first;
+    const std::vector<std::int64_t> offsets{0, static_cast<std::int64_t>(size)};
+    const Forest tree{forest.labels.subspan(first, size), forest.parents.subspan(first, size), offsets};
+    out[i] = counts == Counts::raw ? shared_paths(tree, cumulative, 1).own(0) : transformed_self(tree, cumulative, counts);
   });
   return out;
 }
@@ -99,9 +97,9 @@ void SubpathProduct::column(const double* beta, double* out, std::size_t stride)
 }
 
 void SubpathProduct::product(std::span<const double> beta, std::size_t n_functions, int threads, double* out) const {
-  const int n_parts = static_cast<int>(std::clamp<std::size_t>(n_functions, 1, static_cast<std::size_t>(threads)));
-  run_parts(n_parts, [&](int part) {
-    for (auto k = static_cast<std::size_t>(part); k < n_functions; k += static_cast<std::size_t>(n_parts))
+  const int n_shares = static_cast<int>(std::clamp<std::size_t>(n_functions, 1, static_cast<std::size_t>(threads)));
+  run_shares(n_shares, [&](int p) {
+    for (auto k = static_cast<std::size_t>(p); k < n_functions; k += static_cast<std::size_t>(n_shares))
       column(beta.data() + k, out + k, n_functions);
   });
 }

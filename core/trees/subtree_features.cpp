@@ -66,7 +66,7 @@ double SubtreeFeatures::value(std::int64_t nodes, std::uint32_t count) const {
 
 SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool leaves, RowsWithNorms& rows, Counts counts) {
   SubtreeFeatures self(decay, leaves, counts);
-  std::vector<RowPart> parts(1);
+  std::vector<RowShare> written(1);
   rows.sq_norms.assign(forest.size(), 0.0);
   Array<std::uint32_t> holders;
   SubtreeCounter counter;
@@ -82,24 +82,24 @@ SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool le
     counter.count(forest, t, leaves, number, [&](std::uint32_t id, std::int64_t size, std::uint32_t count) {
       const double value = self.value(size, count);
       rows.sq_norms[t] += value * value;
-      parts[0].add(id, value);
+      written[0].add(id, value);
       ++holders[id];
     });
-    parts[0].end_row();
+    written[0].end_row();
   }
 
   const std::vector<Renaming> ids{self.subtrees_.rank(holders)};
-  rows.entries = join_parts(std::move(parts), ids, self.size());
+  rows.entries = join_shares(std::move(written), ids, self.size());
   return self;
 }
 
 RowsWithNorms SubtreeFeatures::transform(const Forest& forest, int threads) const {
   constexpr std::int64_t kWorthAThread = 1 << 13;
-  const int n_parts = static_cast<int>(std::clamp<std::int64_t>(forest.offsets.back() / kWorthAThread, 1, threads));
+  const int n_shares = static_cast<int>(std::clamp<std::int64_t>(forest.offsets.back() / kWorthAThread, 1, threads));
   RowsWithNorms rows;
   rows.sq_norms.assign(forest.size(), 0.0);
-  const auto cuts = balanced_cuts(forest.offsets, n_parts);
-  auto parts = fill_parts(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+  const auto cuts = balanced_cuts(forest.offsets, n_shares);
+  auto written = fill_shares(cuts, [&](std::size_t, std::size_t first, std::size_t last, RowShare& share) {
     const auto n_known = static_cast<std::int32_t>(subtrees_.known.size());
     Interner<std::int32_t> unseen;  // numbered after the known ones
     Array<std::int64_t> sizes;
@@ -119,12 +119,12 @@ RowsWithNorms SubtreeFeatures::transform(const Forest& forest, int threads) cons
       counter.count(forest, t, leaves_, number, [&](std::uint32_t id, std::int64_t m, std::uint32_t count) {
         const double v = value(m, count);
         rows.sq_norms[t] += v * v;
-        if (const std::uint32_t feature = subtrees_.id_of(id); feature != kAbsent) part.add(feature, v);
+        if (const std::uint32_t feature = subtrees_.id_of(id); feature != kAbsent) share.add(feature, v);
       });
-      part.end_row();
+      share.end_row();
     }
   });
-  rows.entries = join_parts(std::move(parts), {}, size());
+  rows.entries = join_shares(std::move(written), {}, size());
   return rows;
 }
 
@@ -162,7 +162,7 @@ SubtreeFeatures SubtreeFeatures::from_parts(std::span<const std::int32_t> cells,
   return self;
 }
 
-InternedFeatures::Parts SubtreeFeatures::parts(std::span<const std::int64_t> ids) const {
+InternedFeatures::Arrays SubtreeFeatures::parts(std::span<const std::int64_t> ids) const {
   return subtrees_.parts(
       ids, [](std::span<const std::int32_t> key, auto&& use) { std::ranges::for_each(key.subspan(1), use); },
       [](InternedFeatures::Key& key, std::span<const std::uint32_t> numbers) {

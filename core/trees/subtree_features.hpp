@@ -25,8 +25,8 @@ class SubtreeFeatures {
   // Frozen features from the result of `parts`: the key of a subtree is its label, then the numbers of its children's subtrees.
   static SubtreeFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
                                     std::span<const std::int32_t> subtrees, double decay, bool leaves, Counts counts = Counts::raw);
-  // The parts that rebuild the features `ids`, which rise.
-  InternedFeatures::Parts parts(std::span<const std::int64_t> ids) const;
+  // The arrays that rebuild the features `ids`, which rise.
+  InternedFeatures::Arrays parts(std::span<const std::int64_t> ids) const;
 
   // Labels of the forest are numbered as in fit; labels never seen have numbers never used there.
   RowsWithNorms transform(const Forest& forest, int threads) const;

@@ -212,7 +212,7 @@ Buffer<double> tree_gram(const TreeIndex<typename Rule::Kin>& index, const Fores
   if (columns == 0) return K;
   std::atomic<std::size_t> next{0};
   expect(n);
-  run_parts(threads, [&](int) {
+  run_shares(threads, [&](int) {
     RowWorker<Rule> worker(index, rule);
     for (std::size_t done = next++; done < n; done = next++) {
       const std::size_t i = n - 1 - done;  // the longest row first

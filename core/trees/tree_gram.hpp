@@ -16,8 +16,6 @@
 // d the number of children skipped between the first and the last (`gaps`, as SVM-light-TK computes it), or last - first (as the paper's
 // formula has it). For all lengths at once in O(children of u * children of v), by the sums of subsequence.hpp.
 
-#include <optional>
-
 #include "memory.hpp"
 #include "trees/forest.hpp"
 #include "trees/tree_index.hpp"

@@ -365,7 +365,7 @@ Buffer<double> tree_shares(const TreeIndex<typename Rule::Kin>& index, const For
   }
   std::atomic<std::size_t> next{0};
   expect(left.size());
-  run_parts(threads, [&](int) {
+  run_shares(threads, [&](int) {
     TreeWorker<Rule> worker(index, rule, weights, width);
     for (std::size_t t = next++; t < left.size(); t = next++) {
       worker.shares(left, t, shares.data() + static_cast<std::size_t>(left.offsets[t] - left.offsets[0]) * n_functions);

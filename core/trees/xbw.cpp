@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 #include "parallel.hpp"
 #include "trees/upward_order.hpp"
@@ -189,33 +190,20 @@ void Xbw::append_subtree(std::size_t place, Array<std::int32_t>& labels, Array<s
 }
 
 Subtrees Xbw::subtrees(std::span<const std::int64_t> places, int threads) const {
-  struct Part {
-    Array<std::int32_t> labels, parents;
-  };
   const std::size_t n = places.size();
-  std::vector<Part> parts(std::clamp<std::size_t>(n / 1000, 1, static_cast<std::size_t>(threads)));
-  const auto cut = [&](std::size_t p) { return n * p / parts.size(); };
+  std::vector<std::pair<Array<std::int32_t>, Array<std::int32_t>>> shares(
+      std::clamp<std::size_t>(n / 1000, 1, static_cast<std::size_t>(threads)));
+  std::vector<std::size_t> cuts;
+  for (std::size_t p = 0; p <= shares.size(); ++p) cuts.push_back(n * p / shares.size());
   Subtrees out{{}, {}, Buffer<std::int64_t>(n + 1)};
-  run_parts(static_cast<int>(parts.size()), [&](int part) {
-    const auto p = static_cast<std::size_t>(part);
-    for (std::size_t i = cut(p); i < cut(p + 1); ++i) {
-      append_subtree(static_cast<std::size_t>(places[i]), parts[p].labels, parts[p].parents);
-      out.offsets[i + 1] = static_cast<std::int64_t>(parts[p].labels.size());  // counted from the start of the part
+  run_shares(static_cast<int>(shares.size()), [&](int p) {
+    auto& [labels, parents] = shares[static_cast<std::size_t>(p)];
+    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      append_subtree(static_cast<std::size_t>(places[i]), labels, parents);
+      out.offsets[i + 1] = static_cast<std::int64_t>(labels.size());
     }
   });
-  std::size_t total = 0;
-  for (const Part& part : parts) total += part.labels.size();
-  out.labels = Buffer<std::int32_t>(total);
-  out.parents = Buffer<std::int32_t>(total);
-  out.offsets[0] = 0;
-  std::size_t begin = 0;
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    std::copy(parts[p].labels.begin(), parts[p].labels.end(), out.labels.data() + begin);
-    std::copy(parts[p].parents.begin(), parts[p].parents.end(), out.parents.data() + begin);
-    for (std::size_t i = cut(p); i < cut(p + 1); ++i) out.offsets[i + 1] += static_cast<std::int64_t>(begin);
-    begin += parts[p].labels.size();
-    parts[p] = {};
-  }
+  std::tie(out.labels, out.parents) = join_arrays(shares, cuts, out.offsets);
   return out;
 }
 

@@ -108,7 +108,7 @@ def represent(
     parts, each = [], []
     for part, own in zip(terms, families, strict=True):
         each.append(_compact(having(part.sparse, Rows), own, representation, n_problems, threads))
-        parts.append(_core.RowsPart(each[-1].core, *part.center()))
+        parts.append(_core.RowsTerm(each[-1].core, *part.center()))
     core, sizes = _core.ConcatenatedRows(parts), "; ".join(map(str, each))
     return Representation("concatenated", "part by part", sizes, core)
 

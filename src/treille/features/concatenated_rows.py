@@ -219,7 +219,7 @@ class CenteredRows(WeighableRows, StoredRows):
 def concatenated(parts: Sequence[Any]) -> _core.ConcatenatedRows:
     """Parts, centred or not, as solvers in the core take them."""
     each = [(part, having(part.sparse, Rows)) for part in parts]
-    return _core.ConcatenatedRows([_core.RowsPart(rows.for_core(), *part.center()) for part, rows in each])
+    return _core.ConcatenatedRows([_core.RowsTerm(rows.for_core(), *part.center()) for part, rows in each])
 
 
 class PerProblemRows(CountableRows, DivisibleRows):
