@@ -10,6 +10,9 @@
 #if defined(__x86_64__)
 #define TREILLE_AVX512 __attribute__((target("avx512f,avx512dq,fma")))
 #define TREILLE_AVX2 __attribute__((target("avx2,fma")))
+#else  // functions for these processors are then compiled for any, and not called
+#define TREILLE_AVX512
+#define TREILLE_AVX2
 #endif
 
 namespace treille {

@@ -121,11 +121,7 @@ class Solver {
   }
 
  private:
-#if defined(__x86_64__)
   TREILLE_AVX2 double solve_avx2(double growth, double radius, bool is_signed) { return solve(growth, radius, is_signed); }
-#else
-  double solve_avx2(double growth, double radius, bool is_signed) { return solve(growth, radius, is_signed); }
-#endif
 
   TREILLE_INLINE double solve(double growth, double radius, bool is_signed) {
     if (series_.is_infinite_geometric() && !series_.directed) return inverse(1 - series_.decay * radius);
@@ -205,11 +201,7 @@ class Solver {
 };
 
 void apply_any(WalkProduct& product, const double* in, double* out) { product.apply(in, out); }
-#if defined(__x86_64__)
 TREILLE_AVX2 void apply_avx2(WalkProduct& product, const double* in, double* out) { product.apply(in, out); }
-#else
-constexpr auto* apply_avx2 = apply_any;
-#endif
 
 // Power iteration on A + shift I, from the vector u, until the upper bound of Collatz and Wielandt on the radius of A is sharp enough.
 // The value is raised to `power`: the radius of the product of a graph with itself is the square of the graph's.

@@ -159,7 +159,6 @@ class BitCounters {
   }();
 };
 
-#if defined(__x86_64__)
 TREILLE_AVX512 inline void add_avx512(BitCounters& counters, const std::uint64_t* sets, const std::uint32_t* places,
                                       const std::uint32_t* stop) {
   counters.add_sixteens<8>(sets, places, stop);
@@ -168,14 +167,11 @@ TREILLE_AVX2 inline void add_avx2(BitCounters& counters, const std::uint64_t* se
                                   const std::uint32_t* stop) {
   counters.add_sixteens<4>(sets, places, stop);
 }
-#endif
 
 inline void add_sixteens(BitCounters& counters, const std::uint64_t* sets, const std::uint32_t* places, const std::uint32_t* stop) {
-#if defined(__x86_64__)
   static const Processor kind = processor();
   if (kind == Processor::avx512) return add_avx512(counters, sets, places, stop);
   if (kind == Processor::avx2) return add_avx2(counters, sets, places, stop);
-#endif
   counters.add_sixteens<2>(sets, places, stop);
 }
 

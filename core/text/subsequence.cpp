@@ -93,17 +93,12 @@ using Fill = void(std::span<const std::int32_t> x, const Group& group, int n, do
 void fill_any(std::span<const std::int32_t> x, const Group& group, int n, double decay, double* S, double* out) {
   fill_tables<2>(x, group, n, decay, S, out);
 }
-#if defined(__x86_64__)
 TREILLE_AVX2 void fill_avx2(std::span<const std::int32_t> x, const Group& group, int n, double decay, double* S, double* out) {
   fill_tables<4>(x, group, n, decay, S, out);
 }
 TREILLE_AVX512 void fill_avx512(std::span<const std::int32_t> x, const Group& group, int n, double decay, double* S, double* out) {
   fill_tables<8>(x, group, n, decay, S, out);
 }
-#else
-constexpr Fill* fill_avx2 = fill_any;
-constexpr Fill* fill_avx512 = fill_any;
-#endif
 
 // The work space of a thread that fills one table after the other.
 class Worker {

@@ -136,13 +136,8 @@ TREILLE_INLINE void run_lanes(const Job& job) {
 }
 
 void run_any(const Job& job) { run_lanes<2>(job); }
-#if defined(__x86_64__)
 TREILLE_AVX2 void run_avx2(const Job& job) { run_lanes<4>(job); }
 TREILLE_AVX512 void run_avx512(const Job& job) { run_lanes<8>(job); }
-#else
-constexpr auto run_avx2 = run_any;
-constexpr auto run_avx512 = run_any;
-#endif
 
 }  // namespace
 

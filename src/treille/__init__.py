@@ -10,67 +10,30 @@
 
 from importlib.metadata import version
 
-from treille import automata, kernels, learning, solvers, tagging, trees
+from treille import automata, estimators, kernels, learning, solvers, tagging, trees
 from treille.automata import Fst
 from treille.data import Batch, Graphs, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
-from treille.estimators import (
-    SVC,
-    SVCCV,
-    SVR,
-    SVRCV,
-    Features,
-    LearnedRidge,
-    LearnedRidgeCV,
-    LearnedSVC,
-    LearnedSVCCV,
-    LogisticRegression,
-    LogisticRegressionCV,
-    OneClassSVM,
-    Perceptron,
-    Plan,
-    Ridge,
-    RidgeCV,
-    Tagger,
-    load,
-)
+from treille.estimators import *  # noqa: F403  # its __all__ is the list of estimators
 from treille.io.errors import InputError
 from treille.registry import register
 from treille.solvers import ConvergenceWarning, Report
 
 __version__ = version("treille")
 __all__ = [
-    "SVC",
-    "SVCCV",
-    "SVR",
-    "SVRCV",
     "Batch",
     "ConvergenceWarning",
-    "Features",
     "Fst",
     "Graphs",
     "InputError",
     "Lattices",
-    "LearnedRidge",
-    "LearnedRidgeCV",
-    "LearnedSVC",
-    "LearnedSVCCV",
-    "LogisticRegression",
-    "LogisticRegressionCV",
-    "OneClassSVM",
-    "Perceptron",
-    "Plan",
     "Report",
-    "Ridge",
-    "RidgeCV",
     "Strings",
-    "Tagger",
     "Trees",
     "Vectors",
     "automata",
     "dna",
     "kernels",
     "learning",
-    "load",
     "protein",
     "register",
     "reverse_complement",
@@ -78,3 +41,4 @@ __all__ = [
     "tagging",
     "trees",
 ]
+__all__ += estimators.__all__

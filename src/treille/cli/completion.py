@@ -44,9 +44,7 @@ class _Option(NamedTuple):
 
 @options.with_options()
 def run(
-    context: typer.Context,
-    shell: Annotated[Shell, argument("SHELL", "bash, zsh or fish.")],
-    printer: options.Output,
+    context: typer.Context, shell: Annotated[Shell, argument("SHELL", "bash, zsh or fish.")], printer: options.Output
 ) -> None:
     """Prints the script for a shell."""
     root: Any = context.find_root().command

@@ -48,17 +48,13 @@ class AlignedBatches(Batch):
         return sum(batch.nbytes for batch in self.columns.values())
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        states = [batch.state() for batch in self.columns.values()]
-        arrays = {f"{place}.{name}": a for place, (_, own) in enumerate(states) for name, a in own.items()}
-        return {"names": list(self.columns), "columns": [spec for spec, _ in states]}, arrays
+        spec, arrays = stored.joined("columns", [batch.state() for batch in self.columns.values()])
+        return spec | {"names": list(self.columns)}, arrays
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
-        columns = {}
-        for place, (name, own) in enumerate(zip(stored.names(spec, "names"), spec["columns"], strict=True)):
-            mine = {key.removeprefix(f"{place}."): a for key, a in arrays.items() if key.startswith(f"{place}.")}
-            columns[name] = Batch.from_state(own, mine)
-        return cls(columns)
+        each = enumerate(zip(stored.names(spec, "names"), spec["columns"], strict=True))
+        return cls({name: Batch.from_state(own, stored.part(arrays, str(place))) for place, (name, own) in each})
 
     def chunks(self, n_symbols: int) -> Iterator[Any]:
         step = max(1, 4 * n_symbols * len(self) // max(1, self.nbytes))  # most batches take 4 bytes a symbol

@@ -62,7 +62,8 @@ class _Flow:
         self.edges: dict[tuple[int, int], str] = {}
         self.bound: dict[str, int] = {}  # the node of each local variable, made where it was bound last
         self.leaving: list[tuple[Ends, Ends]] = []  # breaks and continues of the loops around
-        self.local = set(_names_bound(function)) - set(_names_of_other_scopes(function))
+        others = (part for part in ast.walk(function) if isinstance(part, (ast.Global, ast.Nonlocal)))
+        self.local = set(_names_bound(function)).difference(*(part.names for part in others))
         start = self.node(type(function).__name__)
         arguments = function.args
         for each in [*function.decorator_list, *arguments.defaults, *filter(None, arguments.kw_defaults)]:
@@ -191,9 +192,3 @@ def _names_bound(part: ast.AST) -> Iterator[str]:
             yield each.rest
         elif isinstance(each, NAMED) and each.name:
             yield each.name
-
-
-def _names_of_other_scopes(function: ast.AST) -> Iterator[str]:
-    for part in ast.walk(function):
-        if isinstance(part, (ast.Global, ast.Nonlocal)):
-            yield from part.names

@@ -20,7 +20,6 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
 from treille.kernels import Conjunctions, Kernel
-from treille.kernels.additive import part_of
 from treille.kernels.polynomial import conjunctions_of
 from treille.kernels.precomputed import as_kernel
 from treille.kernels.reading import Reads
@@ -319,16 +318,15 @@ class Tagger(TrainingParameters, Model):
         spec["own_scheme"] = self.own_scheme_ or ""
         if self.templates is not None:
             spec["params"]["templates"] = spec["features"]["templates"]
-        arrays = {f"features.{name}": array for name, array in features.items()}
-        arrays |= {f"weights.{name}": array for name, array in weights.items()}
+        arrays = stored.under("features", features) | stored.under("weights", weights)
         arrays |= {"intercept": self.intercept_, "pairs": self.pairs_.ravel()}
         save_estimator(path, spec, arrays, np.array(self.tags_))
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
         self.kernel = Kernel.from_spec(stored.value(spec, "kernel", dict))
         self.check_parameters()
-        features = TokenFeatures.load(stored.value(spec, "features", dict), part_of(arrays, "features"))
-        weights = ConjunctionWeights.load(stored.value(spec, "weights", dict), part_of(arrays, "weights"))
+        features = TokenFeatures.load(stored.value(spec, "features", dict), stored.part(arrays, "features"))
+        weights = ConjunctionWeights.load(stored.value(spec, "weights", dict), stored.part(arrays, "weights"))
         intercept = stored.array(arrays, "intercept", np.float64)
         pairs = stored.indices(arrays, "pairs", max(1, len(features.tags))).reshape(-1, 2)
         n_functions = len(pairs) or len(features.tags)

@@ -1,22 +1,14 @@
 """Abilities that only some feature maps and rows have. Each is a type; values without it raise an error that says what to do."""
 
-from typing import Any, Protocol, TypeVar
-
-from treille.io.errors import InputError
+from typing import Any, TypeVar
 
 A = TypeVar("A")
 
 
-class Refusing(Protocol):
-    """Base class of values that may lack abilities. An ability is a type; its text `lacking` completes the message of `refusal`."""
+def having(value: Any, ability: type[A]) -> A:
+    """The value, feature rows or a feature map, if it has an ability; otherwise an `InputError` that says why not and what to do.
 
-    def refusal(self, ability: Any) -> InputError:
-        """The error for an ability that this value does not have."""
-        ...
-
-
-def having(value: Refusing, ability: type[A]) -> A:
-    """The value, if it has an ability; otherwise an `InputError` that says why not and what to do.
+    An ability is a type; its text `lacking` completes the message of the value's `refusal`.
 
     >>> import numpy as np
     >>> from treille.features import MatrixRows, Rows

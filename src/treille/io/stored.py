@@ -1,6 +1,6 @@
 """Values and arrays of model files, whose content is not trusted: whatever is read here has the type and the range asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,31 @@ def offsets(arrays: Mapping[str, np.ndarray], name: str, end: int) -> np.ndarray
     if not are_offsets(found, end):
         raise InputError(f"the array {name!r} does not rise from 0 to {end:,}")
     return found
+
+
+def under(name: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of a part, with `name` and a dot before their names. `part` is the inverse."""
+    return {f"{name}.{key}": own for key, own in arrays.items()}
+
+
+def part(arrays: Mapping[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
+    """The arrays whose names begin with `name` and a dot, without this prefix.
+
+    >>> part(under("0", {"ids": np.zeros(1)}) | {"b": np.ones(1)}, "0")
+    {'ids': array([0.])}
+    """
+    return {key.removeprefix(f"{name}."): own for key, own in arrays.items() if key.startswith(f"{name}.")}
+
+
+def joined(
+    name: str, states: Iterable[tuple[dict[str, Any], dict[str, np.ndarray]]]
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Several states as one: the field `name` lists their specs, and their arrays are `under` their places."""
+    specs, arrays = list[dict[str, Any]](), dict[str, np.ndarray]()
+    for place, (spec, own) in enumerate(states):
+        specs.append(spec)
+        arrays |= under(str(place), own)
+    return {name: specs}, arrays
 
 
 def _within(found: np.ndarray, least: int, stop: int) -> bool:

@@ -29,6 +29,7 @@ from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable, operands
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
+from treille.kernels.reading import Reads
 
 
 class Additive(CompositeKernel):
@@ -90,6 +91,20 @@ class Additive(CompositeKernel):
         # Term by term: some kernels have a faster method than blocks of the matrix.
         each = [kernel.expansion(own, coefficients, n_jobs) for kernel, own in self._each(support)]
         return SummedExpansion(self, each)
+
+
+class AdditiveOver(Additive):
+    """A sum whose terms are made from one kernel, and read what it reads."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    @property
+    def reads(self) -> Reads:
+        return self.kernel.reads
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Any:
+        return self.kernel.batch(X, n_jobs)
 
 
 class SummedExpansion(Expansion):
@@ -222,7 +237,7 @@ class AdditiveMap(LocatingMap, MergingMap):
         return both, mine, theirs
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return states_of(self.maps, "terms")
+        return stored.joined("terms", [each.state() for each in self.maps])
 
 
 def own_part(kernel: Kernel, batch: Any) -> Batch:
@@ -230,24 +245,12 @@ def own_part(kernel: Kernel, batch: Any) -> Batch:
     return kernel.batch(batch) if isinstance(batch, Texts) else batch
 
 
-def states_of(maps: list[FeatureMap], name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The states of several maps as one, whose field `name` lists their specs; `load_each` is the inverse."""
-    states = [each.state() for each in maps]
-    arrays = {f"{place}.{key}": array for place, (_, own) in enumerate(states) for key, array in own.items()}
-    return {name: [spec for spec, _ in states]}, arrays
-
-
 def load_each(
     kernels: list[Kernel], spec: dict[str, Any], name: str, arrays: dict[str, np.ndarray]
 ) -> list[FeatureMap]:
     """The maps of several kernels from a model file."""
     each = enumerate(zip(kernels, stored.value(spec, name, list), strict=True))
-    return [kernel.load_features(own, part_of(arrays, str(place))) for place, (kernel, own) in each]
-
-
-def part_of(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
-    """The arrays whose names begin with `name` and a dot, without this prefix."""
-    return {key.removeprefix(f"{name}."): a for key, a in arrays.items() if key.startswith(f"{name}.")}
+    return [kernel.load_features(own, stored.part(arrays, str(place))) for place, (kernel, own) in each]
 
 
 def _total(matrices: Any) -> np.ndarray:

@@ -1,13 +1,10 @@
 """Balanced kernels: every order normalised separately, so that frequent short n-grams do not outweigh long ones."""
 
-from typing import Any
-
-from treille.kernels.additive import Additive
+from treille.kernels.additive import AdditiveOver
 from treille.kernels.algebra import Scaled, Sum
 from treille.kernels.base import Kernel
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
-from treille.kernels.reading import Reads
 from treille.kernels.weighted import Weighted
 
 
@@ -32,18 +29,8 @@ class Balanced(Normalized):
         return NormalizedTerms(self.kernel)
 
 
-class NormalizedTerms(Additive):
+class NormalizedTerms(AdditiveOver):
     """The sum of the parts of a kernel, each normalised separately."""
-
-    def __init__(self, kernel: Kernel):
-        self.kernel = kernel
-
-    @property
-    def reads(self) -> Reads:
-        return self.kernel.reads
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Any:
-        return self.kernel.batch(X, n_jobs)
 
     def terms(self) -> list[tuple[str, Kernel]]:
         return [

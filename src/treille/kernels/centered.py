@@ -22,7 +22,6 @@ from treille.features.feature_map import Leaf
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, changeable
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
@@ -61,7 +60,7 @@ class Centered(WrappedKernel):
         return fitted, fitted.center(rows, n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        features = self.kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
+        features = self.kernel.load_features(stored.value(spec, "features", dict), stored.part(arrays, "features"))
         mean = stored.array(arrays, "mean", np.float64)
         kept = stored.array(arrays, "kept", np.int64) if "kept" in arrays else None
         inside = kept is None or ((np.diff(kept, prepend=-1) > 0).all() and kept.max(initial=-1) < len(mean))
@@ -147,7 +146,7 @@ class CenteredMap(ExplainingMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec, arrays = self.inner.state()
-        own = {f"features.{name}": array for name, array in arrays.items()} | {"mean": self.mean}
+        own = stored.under("features", arrays) | {"mean": self.mean}
         if self.kept is not None and len(self.kept) < len(self.mean):
             own["kept"] = self.kept
         return {"features": spec}, own

@@ -54,22 +54,30 @@ def expand(
 
 
 @dataclass(frozen=True, eq=False)
-class LinearExpansion(Expansion):
-    """The sum over examples as weights of features."""
+class FeatureWeights:
+    """Weights of features. What multiplications by the weights need is built once, and not pickled."""
 
     features: FeatureMap
-    weights: np.ndarray
-
-    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
-        return self._multiply(batch, n_jobs)
+    weights: np.ndarray  # one row per feature, one column per function
 
     @cached_property
-    def _multiply(self) -> Callable[[Batch, int | None], np.ndarray]:
+    def _products(self) -> Callable[[Batch, int | None], np.ndarray]:
         return self.features.row_products(self.weights)
 
     @cached_property
     def _contributor(self) -> Callable[[Batch, int | None], Contributions]:
         return having(self.features, ExplainingMap).contributor(self.weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_products", "_contributor")}
+
+
+@dataclass(frozen=True, eq=False)
+class LinearExpansion(FeatureWeights, Expansion):
+    """The sum over examples as weights of features."""
+
+    def values(self, batch: Any, n_jobs: int | None = None) -> np.ndarray:
+        return self._products(batch, n_jobs)
 
     def contributions(self, batch: Any, n_jobs: int | None = None) -> Contributions | None:
         try:

@@ -17,7 +17,7 @@ from treille.features.merging import Merged, alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.additive import Additive, load_each, own_part, states_of
+from treille.kernels.additive import Additive, load_each, own_part
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expansion import Expansion, KernelExpansion, expand
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
@@ -339,7 +339,7 @@ class ProductMap(ExplainingMap, MergingMap):
         return np.sort(renumbered, axis=1) if self.degree > 1 else renumbered
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        spec, arrays = states_of(self.maps, "factors")
+        spec, arrays = stored.joined("factors", [each.state() for each in self.maps])
         return spec, arrays | {"tuples": self.tuples}
 
     def __reduce__(self) -> tuple[Any, ...]:

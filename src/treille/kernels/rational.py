@@ -10,15 +10,7 @@ from treille.automata import Fst
 from treille.automata.validation import call_core
 from treille.data.base import align, selection
 from treille.data.lattices import as_lattices
-from treille.features import (
-    Contributions,
-    ExplainingMap,
-    FeatureMap,
-    FeatureStrings,
-    MergingMap,
-    Rows,
-    StringMap,
-)
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureStrings, MergingMap, Rows, StringMap
 from treille.features.merging import Merged, Records, alike, different, merge_records
 from treille.io import stored
 from treille.io.errors import InputError

@@ -11,11 +11,11 @@ from treille.data import Batch, Graphs
 from treille.features import Contributions, FeatureMap, LocatingMap, Occurrences
 from treille.features.abilities import having
 from treille.features.merging import alike
+from treille.io import stored
 from treille.io.errors import InputError
-from treille.kernels.additive import Additive, AdditiveMap
+from treille.kernels.additive import AdditiveMap, AdditiveOver
 from treille.kernels.base import Kernel
 from treille.kernels.graph_features import GraphFeatureMap, GraphPatternMap, NodeLabelledMap
-from treille.kernels.reading import Reads
 
 LONGEST = 100  # characters of a name that is written in full
 MEMO = 1_000_000  # patterns described at a time
@@ -86,19 +86,12 @@ def _hash(content: bytes) -> bytes:
     return blake2b(content, digest_size=8).digest()
 
 
-class Rounds(Additive):
+class Rounds(AdditiveOver):
     """The sum of a kernel over graphs with the labels of each round; `refined` are these labels, fitted."""
 
-    def __init__(self, base: Kernel, refined: Any):
-        self.base = base
+    def __init__(self, kernel: Kernel, refined: Any):
+        super().__init__(kernel)
         self.refined = refined
-
-    @property
-    def reads(self) -> Reads:
-        return self.base.reads
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Any:
-        return self.base.batch(X, n_jobs)
 
     def map_of(self, maps: list[FeatureMap]) -> AdditiveMap:
         return RoundsMap(self, maps)
@@ -112,7 +105,7 @@ class Rounds(Additive):
         return features
 
     def terms(self) -> list[tuple[str, Kernel]]:
-        return [(f"{place}: ", self.base) for place in range(self.refined.kernel.h + 1)]
+        return [(f"{place}: ", self.kernel) for place in range(self.refined.kernel.h + 1)]
 
     def batches(self, batch: Graphs) -> list[Batch]:
         n_rounds = self.refined.kernel.h
@@ -155,7 +148,7 @@ class RoundsMap(AdditiveMap, NodeLabelledMap):
         names = dict(zip(map(str, before.tolist()), map(str, after[ids].tolist()), strict=True))
         renamed = [relabelled(each, lambda alphabet: [names[label] for label in alphabet]) for each in other.maps]
         both, mine, theirs = super().merge(RoundsMap(other.kernel, renamed))
-        return RoundsMap(Rounds(self.kernel.base, refined), both.maps), mine, theirs
+        return RoundsMap(Rounds(self.kernel.kernel, refined), both.maps), mine, theirs
 
     def occurrences(self, batch: Any) -> Occurrences:
         each = zip(self.maps, self.kernel.batches(batch), strict=True)
@@ -178,12 +171,11 @@ class RoundsMap(AdditiveMap, NodeLabelledMap):
 
     def relabelled(self, rename: Callable[[Any], Any]) -> FeatureMap:
         refined = self.kernel.refined.relabelled(rename)
-        return RoundsMap(Rounds(self.kernel.base, refined), self.maps)
+        return RoundsMap(Rounds(self.kernel.kernel, refined), self.maps)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        states = {"refined": self.kernel.refined.state(), "rounds": super().state()}
-        arrays = {f"{name}.{key}": array for name, (_, own) in states.items() for key, array in own.items()}
-        return {name: spec for name, (spec, _) in states.items()}, arrays
+        (refined, arrays), (rounds, more) = self.kernel.refined.state(), super().state()
+        return {"refined": refined, "rounds": rounds}, stored.under("refined", arrays) | stored.under("rounds", more)
 
 
 def relabelled(features: FeatureMap, rename: Callable[[Any], Any]) -> FeatureMap:

@@ -24,7 +24,6 @@ from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.additive import part_of
 from treille.kernels.base import NAME, Fitted, Kernel
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
@@ -175,7 +174,7 @@ class Weighted(WrappedKernel):
         return np.abs(ratios * seen).T.copy(), 0.0
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        features = self.kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
+        features = self.kernel.load_features(stored.value(spec, "features", dict), stored.part(arrays, "features"))
         weights = stored.array(arrays, "column_weights", np.float64, ndim=2)
         unseen = stored.value(spec, "unseen", float)
         sound = weights.shape[1] == features.n_features and len(weights) > 0
@@ -228,5 +227,5 @@ class WeightedMap(WrappedMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec, arrays = self.inner.state()
-        own = {f"features.{name}": array for name, array in arrays.items()} | {"column_weights": self.weights}
-        return {"features": spec, "unseen": self.unseen}, own
+        own = {"column_weights": self.weights}
+        return {"features": spec, "unseen": self.unseen}, stored.under("features", arrays) | own

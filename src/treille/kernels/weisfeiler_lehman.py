@@ -14,7 +14,6 @@ from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_whole
-from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures
@@ -139,8 +138,10 @@ class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if self.base is None:
             return super().load_features(spec, arrays)
-        refined = self._plain().load_features(stored.value(spec, "refined", dict), part_of(arrays, "refined"))
-        return Rounds(self.base, refined).load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds"))
+        refined = self._plain().load_features(stored.value(spec, "refined", dict), stored.part(arrays, "refined"))
+        return Rounds(self.base, refined).load_features(
+            stored.value(spec, "rounds", dict), stored.part(arrays, "rounds")
+        )
 
     def gram(self, left: Graphs, right: Graphs | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.base is None:

@@ -27,7 +27,6 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
-from treille.kernels.additive import part_of
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.disk_rows import FileRows, rows_of_leaf, settled, write_rows
 from treille.scale.folder import Folder, opened_folder, read_arrays, write_arrays
@@ -270,12 +269,12 @@ def checkpointed(parts: Parts | None, kernel: Kernel) -> Iterator[Folder | None]
 
 
 def _save(counted: CountedParts, done: bool) -> None:
-    states, (spec, arrays) = [leaf.state() for leaf in counted.leaves], counted.labels.state()
-    arrays = {f"labels.{name}": array for name, array in arrays.items()}
-    for place, (_, own) in enumerate(states):
-        arrays |= {f"{place}.{name}": array for name, array in own.items()}
-    each = [state for state, _ in states]
-    counted.folder.save("counting", {"leaves": each, "lengths": counted.lengths, "labels": spec, "done": done}, arrays)
+    (leaves, arrays), (spec, labels) = (
+        stored.joined("leaves", [leaf.state() for leaf in counted.leaves]),
+        counted.labels.state(),
+    )
+    spec = leaves | {"lengths": counted.lengths, "labels": spec, "done": done}
+    counted.folder.save("counting", spec, arrays | stored.under("labels", labels))
 
 
 def _resume(counted: CountedParts) -> bool:
@@ -287,10 +286,10 @@ def _resume(counted: CountedParts) -> bool:
         return False
     spec, arrays = found
     counted.lengths = stored.value(spec, "lengths", list)
-    counted.labels.restore(spec["labels"], part_of(arrays, "labels"))
+    counted.labels.restore(spec["labels"], stored.part(arrays, "labels"))
     leaves = leaf_kernels(counted.kernel, counted.first)
     for place, ((leaf, _), own) in enumerate(zip(leaves, spec["leaves"], strict=False)):  # none before the first part
-        counted.leaves.append(leaf.load_features(own, part_of(arrays, str(place))))
+        counted.leaves.append(leaf.load_features(own, stored.part(arrays, str(place))))
     return stored.value(spec, "done", bool)
 
 

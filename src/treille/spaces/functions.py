@@ -1,23 +1,19 @@
 """Learned functions f_k(x) = <w_k, phi(x)> + b_k, stored as weights of features or coefficients of examples."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, ExplainingMap, FeatureMap, StringMap
-from treille.features.abilities import having
+from treille.features import Contributions, StringMap
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
 from treille.io.parameters import check_choice, effective_n_jobs
 from treille.kernels import Kernel
-from treille.kernels.additive import part_of
-from treille.kernels.expansion import Expansion
+from treille.kernels.expansion import Expansion, FeatureWeights
 from treille.kernels.fitting import FitContext
 from treille.spaces.weight_automaton import pack_weights, unpack_weights
 
@@ -50,12 +46,10 @@ class DecisionFunctions(ABC):
         """Spec and arrays for a model file, with weights in this representation; `read_functions` is the inverse."""
 
 
-@dataclass(frozen=True)
-class LinearFunctions(DecisionFunctions):
+@dataclass(frozen=True, eq=False)
+class LinearFunctions(FeatureWeights, DecisionFunctions):
     """Weights of features: prediction takes time linear in the example."""
 
-    features: FeatureMap
-    weights: np.ndarray  # one row per feature, one column per function
     intercept: np.ndarray
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
@@ -63,17 +57,6 @@ class LinearFunctions(DecisionFunctions):
 
     def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
         return self._contributor(batch, n_jobs)
-
-    @cached_property
-    def _contributor(self) -> Callable[[Batch, int | None], Contributions]:
-        return having(self.features, ExplainingMap).contributor(self.weights)
-
-    @cached_property
-    def _products(self) -> Callable[[Batch, int | None], np.ndarray]:
-        return self.features.row_products(self.weights)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_products", "_contributor")}
 
     def sizes(self) -> str:
         return f"{self.features.n_features:,} features with weight"
@@ -84,8 +67,7 @@ class LinearFunctions(DecisionFunctions):
         ways = []
         if representation != "automaton":
             spec, arrays = self.features.restrict(kept).state()
-            named = {f"features.{name}": array for name, array in arrays.items()}
-            ways.append(({"features": spec}, named | {"weights": self.weights[kept]}))
+            ways.append(({"features": spec}, stored.under("features", arrays) | {"weights": self.weights[kept]}))
         if representation == "automaton" or (
             representation == "auto" and isinstance(self.features, StringMap) and self.features.has_strings()
         ):
@@ -135,8 +117,8 @@ class KernelFunctions(DecisionFunctions):
                 "representation is 'automaton', but the model keeps examples, not weights of features: use 'flat'"
             )
         spec, arrays = self.support.state()
-        named = {f"support.{name}": array for name, array in arrays.items()}
-        return {"support": spec}, named | {"coefficients": self.coefficients, "intercept": self.intercept}
+        own = {"coefficients": self.coefficients, "intercept": self.intercept}
+        return {"support": spec}, stored.under("support", arrays) | own
 
 
 def functions_of_examples(
@@ -156,7 +138,7 @@ def read_functions(
     """Reads the functions of a model file and validates them."""
     part = "features" if "features" in spec else "support"
     inside = stored.value(spec, part, dict)
-    own, intercept = part_of(arrays, part), stored.array(arrays, "intercept", np.float64)
+    own, intercept = stored.part(arrays, part), stored.array(arrays, "intercept", np.float64)
     functions: LinearFunctions | KernelFunctions
     if part == "features":
         if "automaton" in spec:

@@ -14,7 +14,6 @@ from treille.io.errors import InputError
 from treille.io.machine import EPSILON, MachineParts
 from treille.io.open import Budget
 from treille.kernels import Kernel
-from treille.kernels.additive import part_of
 
 PACKED = ("states", "targets", "classes", "labels")  # arrays of the automaton in a model file
 KINDS = {  # and of all arrays there, by type
@@ -58,17 +57,16 @@ def pack_weights(
     sizes = {name: [len(a), a.dtype.str] for name, a in parts.items()}
     parts["directions"] = directions
     spec = {"strings": len(strings), "symbols": len(strings.names), "directions": directions.shape, "arrays": sizes}
-    arrays = {f"automaton.{name}": _squeeze(array) for name, array in parts.items()}
+    arrays = stored.under("automaton", {name: _squeeze(array) for name, array in parts.items()})
     empty, own = features.restrict(kept[:0]).state()  # what the map knows besides its strings
-    arrays |= {f"features.{name}": array for name, array in own.items()}
-    return {"features": empty, "automaton": spec}, arrays
+    return {"features": empty, "automaton": spec}, arrays | stored.under("features", own)
 
 
 def unpack_weights(
     kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> tuple[FeatureMap, np.ndarray]:
     """The features and the weights in a model file; features are in the order of their strings."""
-    own, squeezed = stored.value(spec, "automaton", dict), part_of(arrays, "automaton")
+    own, squeezed = stored.value(spec, "automaton", dict), stored.part(arrays, "automaton")
     sizes = dict(stored.value(own, "arrays", dict))
     rows, n_functions = (stored.whole({"directions": n}, "directions") for n in stored.value(own, "directions", list))
     n_strings, n_symbols = stored.whole(own, "strings"), stored.whole(own, "symbols", most=2**31 - 1)
@@ -84,7 +82,7 @@ def unpack_weights(
     symbols, offsets, classes, factors = _core.unpack_weights(
         states, targets, named, labels, codebook[codes], n_symbols, rows, n_strings
     )
-    empty = kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
+    empty = kernel.load_features(stored.value(spec, "features", dict), stored.part(arrays, "features"))
     features = having(empty, StringMap).with_strings(FeatureStrings(symbols, offsets, []))
     return features, factors[:, None] * parts["directions"].reshape(rows, n_functions)[classes]
 
