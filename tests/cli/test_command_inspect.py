@@ -27,6 +27,18 @@ def test_a_model_is_known_by_its_content_whatever_its_name(cli, model):
     assert cli("inspect", "model.bin", "--json").json()["kind"] == "model"
 
 
+def test_a_model_shows_who_wrote_it_and_what_it_reads(cli, model):
+    value = cli("inspect", model, "--json").json()
+    assert (value["format"], value["treille"]) == (2, treille.__version__)
+    assert value["reads"] == treille.load(model).reads_.spec()
+    assert (
+        f"written:  by treille {treille.__version__}, format 2; reads strings or lattices split by "
+        in cli("inspect", model).out
+    )
+    old = Path(treille.__file__).parents[2] / "tests" / "golden" / "tagger_v1.treille"
+    assert "written:  format 1; reads sentences\n" in cli("inspect", old).out
+
+
 def test_a_data_file_shows_what_would_be_understood(cli, wines):
     answer = cli("inspect", wines)
     assert answer.code == 0

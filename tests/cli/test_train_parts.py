@@ -82,6 +82,17 @@ def test_the_result_is_one_object_with_json(cli, big, small_parts):
     assert found["report"]["status"] == "converged"
 
 
+def test_rare_features_are_left_out_without_a_limit_of_memory(cli, big, small_parts):
+    kept = cli("train", big, *TRAIN[2:], "--min-count", "90", "--json", "--model", "kept.treille")
+    assert kept.code == 0, kept.err
+    assert cli("train", big, *TRAIN, "--min-count", "90", "--model", "limited.treille").code == 0
+    assert cli("train", big, *TRAIN[2:], "--model", "all.treille").code == 0
+    kept, limited, every = (treille.load(f"{name}.treille") for name in ("kept", "limited", "all"))
+    assert kept.features_.n_features == limited.features_.n_features < every.features_.n_features / 2
+    texts = [each["text"] for each in some(50, seed=6)]
+    assert (kept.predict(texts) == limited.predict(texts)).all()
+
+
 def test_the_options_of_reading_are_kept(cli, tmp_path, small_parts):
     (tmp_path / "dna.csv").write_text("seq,kind\n" + "acgtnacgacgacgacgacg,x\nttttccttttccttttcctttt,y\n" * 60)
     answer = cli(
@@ -155,8 +166,7 @@ REFUSED = {
         "run1",
     ): "Invalid value for --checkpoint: is for training in parts: add --memory 2GB, what training may take",
     ("--scratch", "."): "Invalid value for --scratch: is for training in parts",
-    ("--min-count", "2"): "Invalid value for --min-count: is for training in parts",
-    ("--min-count", "1"): "Invalid value for --min-count: is for training in parts",
+    ("--min-count", "2", "--cv", "5"): "needs all examples in memory: leave out --cv, or --min-count",
     ("--dask", "tcp://host:1", "--alphabet", "dna"): "Invalid value for --alphabet: is not for data on a cluster",
 }
 

@@ -1,13 +1,28 @@
 """Files with a right checksum and a wrong content: refused with an `InputError` that names the file, or harmless."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
 
 import treille
 from treille import SVC, Fst, InputError
 from treille.data import Graph
 from treille.io.model import read_model, write_model
-from treille.kernels import NGram, RandomWalk, Rational, Subpath, SubsetTree
+from treille.kernels import (
+    Linear,
+    NGram,
+    NodeAttributes,
+    Polynomial,
+    RandomWalk,
+    Rational,
+    Subpath,
+    SubsetTree,
+    Walks,
+)
+from treille.solvers import DualCD
 
 TREES = ["(a (b (c (d e))))", "(a (b c) (d e))", "(a (b (c d)))", "(e (d (c b)))"]
 TEXTS = ["abab", "bbaa", "abcabc", "ccbb"]
@@ -155,6 +170,72 @@ def test_an_automaton_that_expands_without_bound_is_refused(path):
     spec["automaton"]["strings"] = 2**31
     write_model(path, spec, arrays)
     assert_refused(path, "expands to more than 200 times")
+
+
+ROWS = np.array([[0.5, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 0.5, 0.5], [2.0, 1.0, 1.0]])
+
+
+@pytest.mark.parametrize("size", [2**31 - 1, 2**31, 2**40, 2**62, -1])
+@pytest.mark.parametrize(
+    ("model", "place"),
+    [
+        (SVC(Linear()), ("features", "n_columns")),
+        (SVC(Polynomial(2)), ("support", "n_columns")),
+        (SVC(Polynomial(2), solver=DualCD()), ("features", "factors", 0, "terms", 1, "n_columns")),
+        (SVC("precomputed"), ("support", "n_columns")),
+    ],
+    ids=["linear", "polynomial by examples", "polynomial", "precomputed"],
+)
+def test_a_number_of_columns_that_no_array_bears_out_is_refused(model, place, size, path):
+    X = ROWS @ ROWS.T if model.kernel == "precomputed" else ROWS
+
+    def change(spec, arrays):
+        *holders, name = place
+        for key in holders:
+            spec = spec[key]
+        assert name in spec
+        spec[name] = size
+
+    craft(clone(model).fit(X, Y), path, change)
+    assert_refused(path, "the field 'n_columns'")
+
+
+@pytest.mark.parametrize("size", [2**31 - 1, 2**27])
+def test_a_number_of_attributes_that_no_array_bears_out_is_refused(size, path):
+    graphs = [Graph("ab"[:n], [], attributes=[[1.0, n]] * n) for n in (1, 2, 1, 2)]
+    model = SVC(NodeAttributes()).fit(graphs, Y)
+    craft(model, path, lambda spec, arrays: spec["features"].update(width=size))
+    assert_refused(path, "the field 'width': expands to more than 200 times")
+
+
+def test_walks_of_more_steps_than_graphs_can_be_searched_for_are_refused(path):
+    graphs = [
+        Graph("aba", [(0, 1), (1, 2)]),
+        Graph("aa", [(0, 1)]),
+        Graph("bab", [(0, 1), (1, 2), (0, 2)]),
+        Graph("b", []),
+    ]
+    craft(SVC(Walks(2)).fit(graphs, Y), path, lambda spec, arrays: spec["kernel"]["params"].update(k=127))
+    with pytest.raises(InputError, match="different walks of 127 steps: use a smaller k"):
+        treille.load(path).predict(graphs)
+
+
+@pytest.mark.parametrize("name", ["tagger_v1", "tagger_pairs_v1"])
+@pytest.mark.parametrize("field", ["n_items", "n_functions", "first_late"])
+def test_sizes_of_taggers_follow_from_their_features_whatever_a_file_says(name, field, path):
+    golden = Path(treille.__file__).parents[2] / "tests" / "golden" / f"{name}.treille"
+    spec, arrays = read_model(golden)
+    spec["weights"][field] = 2**31 - 1
+    write_model(path, spec | {"format": 2}, arrays)
+    sentences = [[["a", "DT"], ["dog", "NN"]]]
+    assert treille.load(path).predict(sentences) == treille.load(golden).predict(sentences)
+
+
+def test_the_columns_of_a_large_hash_are_read_back(path):
+    rows = sp.csr_matrix(([1.0, 2.0, 1.0, 2.0], ([0, 1, 2, 3], [5, 10**6, 5, 10**6])), (4, 2**22))
+    model = SVC(Linear()).fit(rows, Y)
+    model.save(path)
+    assert treille.load(path).predict(rows).tolist() == model.predict(rows).tolist()
 
 
 @pytest.mark.parametrize("name", ["weights", "intercept"])

@@ -104,7 +104,8 @@ def test_the_safetensors_of_others_are_refused(path):
 def test_a_spec_that_is_none_is_refused(text, path):
     from treille.io.model import _digest
 
-    save_file({"a": np.zeros(1)}, path, metadata={"treille": text, "sha256": _digest(text, {"a": np.zeros(1)})})
+    arrays = {"a": np.zeros(1)}
+    save_file(arrays | {"sha256": _digest(text, arrays)}, path, metadata={"treille": text})
     assert_refused(path, path.read_bytes(), "its spec was not written by treille")
 
 

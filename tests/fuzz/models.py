@@ -13,9 +13,22 @@ import numpy as np
 
 import treille
 import treille.spaces
-from treille import SVC, SVR, Fst, Lattices, OneClassSVM, Perceptron, Ridge
+from treille import (
+    SVC,
+    SVR,
+    Fst,
+    Lattices,
+    LearnedRidge,
+    LearnedSVC,
+    LogisticRegression,
+    OneClassSVM,
+    Perceptron,
+    Ridge,
+    Tagger,
+)
 from treille.data import Graph
-from treille.io.model import model_bytes, read_model
+from treille.io.compact_arrays import compacted
+from treille.io.model import read_model, signed_bytes
 from treille.kernels import (
     AllSubstrings,
     Columns,
@@ -94,6 +107,13 @@ def svc(kernel: Any, X: Any, y: Any = Y2, **options: Any) -> tuple[Any, Any]:
     return SVC(kernel, tol=0.1, max_epochs=10_000, **options).fit(X, y), X
 
 
+def tagger(**options: Any) -> tuple[Any, Any]:
+    sentences = [text.split() for text in WORDS]
+    return Tagger(tol=0.1, **options).fit(
+        sentences, [["B" if len(w) > 3 else "O" for w in s] for s in sentences]
+    ), sentences
+
+
 MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "ngram": lambda: svc(NGram(2), TEXTS),
     "ngram-orders": lambda: svc(NGram(3, min_n=1, order_weights=[1.0, 0.5, 2.0]).normalized(), TEXTS, Y3),
@@ -152,6 +172,15 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "perceptron": lambda: (Perceptron(NGram(2)).fit(TEXTS, Y2), TEXTS),
     "perceptron-stream": lambda: (Perceptron(NGram(2).normalized()).partial_fit(TEXTS, Y3), TEXTS),
     "perceptron-examples": lambda: (Perceptron(Subsequence(2)).partial_fit(TEXTS, Y3), TEXTS),
+    "logistic": lambda: (LogisticRegression(NGram(2), tol=0.1).fit(TEXTS, Y3), TEXTS),
+    "ridge-gram": lambda: (Ridge(Subsequence(2)).fit(TEXTS, TARGETS), TEXTS),
+    "learned-svc": lambda: (LearnedSVC(NGram(2, min_n=1), groups="parts", tol=0.1).fit(TEXTS, Y3), TEXTS),
+    "learned-ridge": lambda: (LearnedRidge(NGram(2), tol=0.1).fit(TEXTS, TARGETS), TEXTS),
+    "linear-smo": lambda: svc(Linear(), ROWS, solver=treille.solvers.SMO()),
+    "many-classes": lambda: svc(NGram(3).normalized() + NGram(1, unit="word"), WORDS * 3, np.arange(18) % 6),
+    "tagger": lambda: tagger(),
+    "tagger-pairs": lambda: tagger(kernel="linear()", multiclass="pairs", direction="backward", min_count=1),
+    "tagger-templates": lambda: tagger(templates=["word[0]", "word[-1]|word[0]", "tag[-1]"], min_count=1),
     "one-class": lambda: (OneClassSVM(NGram(2), tol=0.1).fit(TEXTS), TEXTS),
     "automaton": lambda: svc(NGram(3, min_n=1), TEXTS),
     "automaton-classes": lambda: svc(Wildcard(3, 1).normalized(), TEXTS, Y3),
@@ -167,9 +196,12 @@ class ModelTarget:
     def __init__(self, name: str, folder: Path):
         self.name, self.path = f"model-{name}", folder / f"{name}.treille"
         model, self.X = MODELS[name]()
-        self.batch = model.plan_.kernel.batch(self.X)  # reading a few texts takes longer than the rest
+        # Reading a few texts takes longer than the rest.
+        self.batch = self.X if isinstance(model, Tagger) else model.plan_.kernel.batch(self.X)
         model.save(self.path, **({"representation": "automaton"} if name.startswith("automaton") else {}))
-        self.spec, self.arrays = read_model(self.path)
+        spec, arrays = read_model(self.path)
+        shapes, self.arrays = compacted(arrays)
+        self.spec = spec | {"compact": shapes}
         self.bytes = self.path.read_bytes()
 
     def case(self, rng: random.Random) -> bytes:
@@ -177,13 +209,16 @@ class ModelTarget:
             return mutations.of_bytes(self.bytes, [self.bytes], rng)
         spec, arrays = self.spec, self.arrays
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
-            if rng.random() < 0.5:
+            way = rng.random()
+            if way < 0.2:
+                spec = mutations.of_sizes(spec, rng)
+            elif way < 0.5:
                 spec = mutations.of_json(spec, rng)
             else:
                 arrays = mutations.of_arrays(arrays, rng)
         if not isinstance(spec, dict):
             spec = {"estimator": spec}
-        return model_bytes(spec, arrays)
+        return signed_bytes(spec, arrays)
 
     def run(self, data: bytes) -> None:
         self.path.write_bytes(data)
@@ -193,7 +228,10 @@ class ModelTarget:
 def exercise(model: Any, X: Any) -> None:
     """All that reads what a file stored."""
     model.predict(X)
-    if hasattr(model.functions_, "features"):
+    if isinstance(model, Tagger):
+        for sentence in X if model.multiclass == "rest" else ():
+            model.explain(sentence)
+    elif hasattr(model.functions_, "features"):
         features = model.features_
         for id in {0, features.n_features // 2, features.n_features - 1}:
             if 0 <= id < features.n_features:

@@ -19,7 +19,9 @@ NUMBERS = [
     1000,
     2**15,
     2**31 - 1,
+    2**20,
     2**31,
+    2**32 - 2,
     2**32,
     2**53,
     2**63 - 1,
@@ -122,6 +124,21 @@ def of_json(value: Any, rng: random.Random) -> Any:
         rng.shuffle(holder)
     else:
         holder[key] = _replacement(holder[key], value, rng)
+    return value
+
+
+def of_sizes(value: Any, rng: random.Random) -> Any:
+    """A copy in which one of the whole numbers is another one: those of a model file are sizes, often."""
+    value = copy.deepcopy(value)
+    places = [
+        (holder, key)
+        for holder in _holders(value)
+        for key, each in (holder.items() if isinstance(holder, dict) else enumerate(holder))
+        if isinstance(each, int) and not isinstance(each, bool)
+    ]
+    if places:
+        holder, key = rng.choice(places)
+        holder[key] = rng.choice([2 * holder[key], holder[key] + 1, holder[key] - 1, *NUMBERS])
     return value
 
 

@@ -1,6 +1,9 @@
-"""Models of older versions still load, and decide as they did."""
+"""Models of older versions still load, and decide as they did; the same model is the same file."""
 
 import json
+import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -56,3 +59,30 @@ def test_every_model_that_the_script_makes_is_there():
 
 def test_there_is_a_golden_file_of_every_format():
     assert {read_model(path)[0]["format"] for path in MODELS} == set(range(1, FORMAT + 1))
+
+
+DIGESTS = """
+import hashlib, sys, warnings
+from pathlib import Path
+from golden.make import cases
+warnings.simplefilter("ignore")
+for name, case in cases():
+    model = case.fitted()
+    for path in map(Path, ("one", "two")):
+        model.save(path, **case.options)
+    assert Path("one").read_bytes() == Path("two").read_bytes(), name
+    print(name, hashlib.sha256(Path("one").read_bytes()).hexdigest())
+"""
+
+
+def test_a_model_is_the_same_file_whenever_and_wherever_it_is_fitted(tmp_path):
+    processes = []
+    for seed in ("1", "2"):  # of the order of sets
+        folder = tmp_path / seed
+        folder.mkdir()
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-c", DIGESTS]
+        processes.append(subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True))
+    one, two = (process.communicate()[0].splitlines() for process in processes)
+    assert len(one) == len(list(cases()))
+    assert one == two

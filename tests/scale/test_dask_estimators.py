@@ -175,7 +175,7 @@ def test_the_model_is_saved_loaded_and_explained_and_its_report_has_rounds(clien
     model.save(tmp_path / "model.treille")
     loaded = treille.load(tmp_path / "model.treille")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    assert loaded.report_ == model.report_
+    assert loaded.report_ == model.report_.timeless()
     assert model.report_.rounds == model.report_.epochs > 0
     assert model.report_.bytes_sent > 0
     assert [name for name, _ in model.report_.stages] == ["counting features", "rounds"]

@@ -136,7 +136,7 @@ def damaged(arrays, name, change):
 def test_conjunctions_of_a_file_are_checked():
     space = space_of(examples(9), 2)
     spec, state = space.weights_of(np.random.default_rng(0).normal(size=(40, 3))).state()
-    assert ConjunctionWeights.load(spec, state).n_functions == 3
+    assert np.array_equal(ConjunctionWeights.load(spec, state, space.n_items, 3).words, state["words"])
 
     def put(at, value):
         return lambda array: array.__setitem__(at, value)
@@ -150,7 +150,7 @@ def test_conjunctions_of_a_file_are_checked():
         ("words", put(int(state["lists"][0]), 100)),
     ]:
         with pytest.raises(InputError, match="do not agree"):
-            ConjunctionWeights.load(spec, damaged(state, name, change))
+            ConjunctionWeights.load(spec, damaged(state, name, change), space.n_items, 3)
 
 
 def test_counts_follow_the_binomials():

@@ -23,6 +23,7 @@ from treille.cli.options import Reading, argument, option
 from treille.data.base import kind_of, readable_size
 from treille.data.format import class_counts, clipped, shares, visible_label
 from treille.explain.report import describe_report
+from treille.io.model import read_spec
 from treille.kernels.parse import format_kernel
 
 SAMPLES = 3
@@ -57,6 +58,11 @@ def _inspect_model(printer: Printer, path: Path, top: int) -> None:
     chosen = ", ".join(f"{name}={value}" for name, value in settings(model).items() if value is not None)
     printer.field("training", f"{describe_report(report, model.tol, task.pairs)}, seed {report.seed}")
     printer.field("settings", chosen)
+    spec = read_spec(path)
+    written = f"by treille {spec['treille']}, " if "treille" in spec else ""  # format 1 does not say
+    reads = " or ".join(kind.title for kind in model.reads_.kinds)
+    split = f" split by {', '.join(map(str, model.reads_.units))}" if model.reads_.units else ""
+    printer.field("written", f"{written}format {spec['format']}; reads {reads or 'any examples'}{split}")
     features = top_features(model, top)
     if top and features:
         printer.print()
@@ -66,6 +72,7 @@ def _inspect_model(printer: Printer, path: Path, top: int) -> None:
         print_features(printer, joined, weights=True, title=title)
     value = {"kind": "model", "file": str(path), "bytes": size, "estimator": estimator, "kernel": kernel} | values
     value |= {"parameters": settings(model), "report": report.as_dict()}
+    value |= {"format": spec["format"], "treille": spec.get("treille"), "reads": model.reads_.spec()}
     telling = {name: [{"feature": f, "weight": w} for f, w in each] for name, each in features.items()}
     printer.result(value | {"telling": telling})
 

@@ -21,13 +21,13 @@ from treille.io import Examples
 from treille.kernels import Kernel
 from treille.scale.cluster import require_dask
 from treille.scale.counting import file_facts, text_bytes
-from treille.scale.parts import Part, Parts, part_characters, place_of
+from treille.scale.parts import LEAST_MEMORY, Part, Parts, part_characters, place_of
 
 MEMORY = "Train in parts that fit, such as 2GB: FILE may be larger than memory."
 DASK = "Train on a Dask cluster, such as tcp://host:8786; its workers read FILEs, a part each."
 CHECKPOINT = "With --memory or --dask: if training ends early, the same command continues."
 SCRATCH = "With --memory: for temporary files, three times the size of FILE."
-MIN_COUNT = "With --memory or --dask: keep features that occur in N examples or more."
+MIN_COUNT = "Keep features that occur in N examples or more; without --memory, in parts that fit in the free memory."
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,14 @@ class Limits:
     min_count: Annotated[int, option("N", MIN_COUNT, min=1)] = 1
 
     @property
-    def in_parts(self) -> bool:
-        """Whether the data are trained on in parts."""
-        return self.memory is not None or self.dask is not None
+    def asked_by(self) -> str | None:
+        """The option for which the data are trained on in parts; None if they are not."""
+        options = {
+            "--dask": self.dask is not None,
+            "--memory": self.memory is not None,
+            "--min-count": self.min_count > 1,
+        }
+        return next((option for option, given in options.items() if given), None)
 
     def check(self) -> None:
         """Refuses bad values before any work is done."""
@@ -61,10 +66,11 @@ def train_parts(task: TrainingJob, machine: Any, limits: Limits) -> Trained:
         with option_errors("--kernel"):
             kernel.check_parts()
     try:
-        if limits.memory is not None:
-            parts, source, format = _file_parts(task, kernel, limits, limits.memory)
-        else:
+        if limits.dask is not None:
             parts, source, format = _cluster_parts(task, kernel, limits), task.files[0], ""
+        else:
+            memory = limits.memory or f"{max(LEAST_MEMORY, available_memory()) // 10**6}MB"
+            parts, source, format = _file_parts(task, kernel, limits, memory)
         fit(machine, parts)
     except KeyboardInterrupt:
         continues = f"the same command continues from {limits.checkpoint}"

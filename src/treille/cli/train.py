@@ -83,7 +83,7 @@ def run(
     """Checks the options, trains, saves, and prints last: a reader that stops early, such as head, loses no work."""
     _refuse_options(given, stream, limits)
     if not stream:
-        check_scoring(common, "--test FILE" if limits.in_parts else "--cv 5")
+        check_scoring(common, "--test FILE" if limits.asked_by else "--cv 5")
     common.check(reading.inputs(*files, *(common.test or ())))
     task = TrainingJob(files, common, reading, printer)
     if stream:
@@ -99,7 +99,7 @@ def run(
         machine: Any = LogisticRegression(**shared) if loss == "logistic" else SVC(loss=loss, **shared)
         for value in Cs:
             checked(machine.set_params(C=value))
-        if limits.in_parts:
+        if limits.asked_by:
             trained = train_parts(task, machine, limits)
         else:
             search = LogisticRegressionCV if loss == "logistic" else SVCCV
@@ -202,12 +202,14 @@ def _refuse_options(given: options.Given, stream: bool, limits: Limits) -> None:
     if limits.dask is not None:
         given.refuse(("--memory", "--scratch"), "is for training on this machine: leave it out with --dask")
         given.refuse(("--alphabet",), "is not for data on a cluster: give a kernel of DNA")
-    if limits.in_parts:
-        leave = f"leave out {{}}, or {'--memory' if limits.dask is None else '--dask'}"
+    if limits.asked_by:
+        leave = f"leave out {{}}, or {limits.asked_by}"
         given.refuse(IN_MEMORY, f"needs all examples in memory: {leave}; to score, give another file with --test")
         limits.check()
     else:
-        given.refuse(WITH_PARTS, "is for training in parts: add --memory 2GB, what training may take")
+        given.refuse(
+            ("--checkpoint", "--scratch"), "is for training in parts: add --memory 2GB, what training may take"
+        )
 
 
 def _refuse_several(kernels: list[Any], Cs: list[float], limits: Limits) -> None:

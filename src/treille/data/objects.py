@@ -102,6 +102,6 @@ class KernelValues(Batch):
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "KernelValues":
-        n_columns = stored.whole(spec, "n_columns", most=2**31)
+        n_columns = stored.size(spec, "n_columns", arrays)
         ids = stored.indices(arrays, "ids", n_columns, kind=np.int64)
         return cls.__new__(cls)._set(np.empty((0, n_columns)), ids, n_columns)

@@ -146,7 +146,7 @@ class Vectors(FlatBatch):
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Vectors":
-        width, values = stored.whole(spec, "n_columns", most=MOST_COLUMNS), stored.array(arrays, "values", np.float64)
+        width, values = stored.size(spec, "n_columns", arrays), stored.array(arrays, "values", np.float64)
         columns, offsets = stored.indices(arrays, "columns", width), stored.offsets(arrays, "offsets", len(values))
         if len(columns) != len(values):
             raise InputError("the vectors in the file do not have one column for each number")

@@ -313,7 +313,7 @@ class KernelLearner(LearningParameters, KernelMachine):
                 "groups is a function, which a model file cannot hold: save an estimator that was fitted with kernel_ instead"
             )
         spec, arrays = super()._extra()
-        spec |= {"learning": self.learning_report_.as_dict(), "groups": self.group_names_}
+        spec |= {"learning": self.learning_report_.timeless().as_dict(), "groups": self.group_names_}
         return spec, arrays | {"learned.shares": self.shares_, "learned.mu": self.mu_}
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:

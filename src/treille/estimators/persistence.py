@@ -54,7 +54,7 @@ def estimator_spec(estimator: Any) -> dict[str, Any]:
     """Name, parameters, kernel and report of a fitted estimator as JSON values."""
     params = {k: _write_param(v) for k, v in estimator.get_params(deep=False).items() if k not in NOT_SAVED}
     spec = {"estimator": registered_name("estimators", estimator), "params": params}
-    spec |= {"kernel": estimator.plan_.kernel.spec(), "report": estimator.report_.as_dict()}
+    spec |= {"kernel": estimator.plan_.kernel.spec(), "report": estimator.report_.timeless().as_dict()}
     stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
     return spec
 

@@ -326,14 +326,14 @@ class Tagger(TrainingParameters, Model):
         self.kernel = Kernel.from_spec(stored.value(spec, "kernel", dict))
         self.check_parameters()
         features = TokenFeatures.load(stored.value(spec, "features", dict), stored.part(arrays, "features"))
-        weights = ConjunctionWeights.load(stored.value(spec, "weights", dict), stored.part(arrays, "weights"))
-        intercept = stored.array(arrays, "intercept", np.float64)
         pairs = stored.indices(arrays, "pairs", max(1, len(features.tags))).reshape(-1, 2)
         n_functions = len(pairs) or len(features.tags)
         item_of, n_static = _items(features)
-        sound = features.tags == classes.tolist() and weights.n_functions == n_functions == len(intercept)
+        spec_of_weights, own_arrays = stored.value(spec, "weights", dict), stored.part(arrays, "weights")
+        weights = ConjunctionWeights.load(spec_of_weights, own_arrays, features.n_features, n_functions, n_static)
+        intercept = stored.array(arrays, "intercept", np.float64)
+        sound = features.tags == classes.tolist() and n_functions == len(intercept)
         own = stored.value(spec, "own_scheme", str) or None
-        sound = sound and weights.n_items == features.n_features and weights.first_late == n_static
         if not sound or (own and scheme_named(own) != own):
             raise InputError("the weights in the file do not fit its features and tags")
         self.report_ = Report.from_dict(stored.value(spec, "report", dict))

@@ -138,18 +138,18 @@ def describe_report(report: Report, tol: float, pairs: bool = False, unit: str =
     """
     ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
     several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
-    took = seconds(report.seconds)
+    took = f", {seconds(report.seconds)}" if report.seconds else ""  # unknown for a model from a file
     if report.mistakes and report.status == "stream":
-        return f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}, {took}"
+        return f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}{took}"
     if report.mistakes:
         separated = "no mistake" if report.mistakes[-1] == 0 else count(report.mistakes[-1], "mistake")
-        in_all = f"{several}{sum(report.mistakes):,} in all, {took}"
+        in_all = f"{several}{sum(report.mistakes):,} in all{took}"
         return f"{ended}, {separated} in the last of {count(report.epochs, 'epoch')}, {in_all}"
     if pairs and several:
         several = f"{count(len(report.per_class), 'pair')} of classes, "
     return (
         f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
-        f"{count(report.epochs, unit)}, {took}"
+        f"{count(report.epochs, unit)}{took}"
     )
 
 

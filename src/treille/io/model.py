@@ -1,11 +1,12 @@
 """Model files: safetensors (numbers) with a JSON spec (everything else). Nothing in them is ever executed.
 
-The spec is in the metadata of the file under "treille", with a SHA-256 of spec and arrays under "sha256".
+The spec is in the metadata of the file under "treille"; the array "sha256" is the digest of spec and arrays.
 """
 
 import hashlib
 import json
 import os
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from treille.io.atomic_write import atomic_write
+from treille.io.compact_arrays import compacted, expanded
 from treille.io.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
 
 
 def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -32,15 +34,18 @@ def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict
 
 
 def model_bytes(spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
-    """The content of a model file."""
+    """The content of a model file: the same bytes for the same model."""
+    shapes, parts = compacted(arrays)
+    head = {"format": FORMAT, "treille": version("treille")}
+    return signed_bytes(head | spec | ({"compact": shapes} if shapes else {}), parts)
+
+
+def signed_bytes(spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
+    """A file with exactly this spec and these arrays, and their digest."""
+    text = json.dumps(spec, allow_nan=False)  # in ASCII: half a surrogate pair has no UTF-8
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    text = json.dumps({"format": FORMAT, **spec}, allow_nan=False)  # in ASCII: half a surrogate pair has no UTF-8
-    return save(arrays, metadata={"treille": text, "sha256": _digest(text, arrays)})
-
-
-def file_bytes(spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:
-    """The approximate size of a model file with this `spec` and these `arrays`, in bytes."""
-    return len(json.dumps(spec)) + sum(array.nbytes + 100 for array in arrays.values())  # 100: its name, kind and place
+    # One entry alone: several would come in any order.
+    return save(arrays | {"sha256": _digest(text, arrays)}, metadata={"treille": text})
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -57,7 +62,9 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     if "treille" not in metadata:
         raise InputError(f"{name}: a safetensors file, but not one that treille wrote")
     text = metadata["treille"]
-    if metadata.get("sha256") != _digest(text, arrays):
+    # Files of format 1 have the digest in the metadata.
+    given = metadata["sha256"] if "sha256" in metadata else arrays.pop("sha256", np.zeros(0)).tobytes().hex()
+    if given != _digest(text, arrays).tobytes().hex():
         raise InputError(
             f"{name}: the file was altered after it was saved (its checksum does not match): train and save it again"
         )
@@ -72,7 +79,10 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         raise InputError(
             f"{name}: written by a newer treille (format {spec['format']}, this one reads {FORMAT}): upgrade treille"
         )
-    return spec, arrays
+    try:
+        return spec, expanded(spec.pop("compact", {}), arrays)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def read_spec(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -82,9 +92,9 @@ def read_spec(path: str | os.PathLike[str]) -> dict[str, Any]:
     return spec
 
 
-def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
+def _digest(text: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
     digest = hashlib.sha256(text.encode("utf-8"))
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
         digest.update(np.ascontiguousarray(arrays[name]).tobytes())
-    return digest.hexdigest()
+    return np.frombuffer(digest.digest(), np.uint8)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
+from .open import Budget
 from .packed import are_offsets
 from .units import BASES, SPLIT, TextUnit
 
@@ -34,6 +35,23 @@ def whole(spec: Any, name: str, least: int = 0, most: int = 2**62) -> int:
     if not least <= number <= most:
         raise InputError(f"the field {name!r} is {_shown(number)}, expected a number from {least:,} to {most:,}")
     return number
+
+
+def size(spec: Any, name: str, arrays: Mapping[str, np.ndarray], each: int = 8) -> int:
+    """The field `name`, a number of things that take `each` bytes in memory, bounded by the arrays beside it: see `check_size`."""
+    found = whole(spec, name)
+    check_size(f"the field {name!r}", found * each, sum(array.nbytes for array in arrays.values()))
+    return found
+
+
+def check_size(what: str, needed: int, beside: int) -> None:
+    """Refuses a size in a file that asks for many times the memory of what is beside it: more than its `Budget`.
+
+    >>> check_size("the field 'n_columns'", 2**34, 24)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    treille.io.errors.InputError: the field 'n_columns': expands to more than 200 times its 24 bytes...
+    """
+    Budget(what, beside).spend(needed)
 
 
 def number(spec: Any, name: str) -> float:

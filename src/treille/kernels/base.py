@@ -41,7 +41,7 @@ FORMER_NAMES = {  # of parameters, in model files of earlier versions
 }
 ARC = (int, int, int, float, int)  # of a machine in a model file: source, labels, weight, target
 FINAL = (int, float)
-SPARE_STATES = 10_000  # without arcs
+STATE = 1000  # bytes of a state of a machine, at most, in the operations on it
 Fitted = tuple[FeatureMap, FeatureRows]  # what `fit_features` returns
 SUM, PRODUCT, POWER, NAME = range(1, 5)  # precedence of operators, as in Python
 
@@ -393,8 +393,7 @@ def _read_machine(spec: dict[str, Any]) -> Fst:
     n_states = 1 + max((state for arc in arcs for state in (arc[0], arc[-1])), default=0)
     start = stored.whole(spec, "start", -1, 2**31 - 2)
     n_states = max([n_states, start + 1, *(1 + state for state, _ in finals)])
-    if n_states > SPARE_STATES + 100 * (len(arcs) + len(finals)):
-        raise InputError(f"its machine has {n_states:,} states and {len(arcs):,} arcs: it is damaged")
+    stored.check_size("its machine", STATE * n_states, 40 * len(arcs) + 16 * len(finals))
     parts = MachineParts.of(arcs, dict(finals), start, stored.value(spec, "semiring", str))
     sides = ("input_symbols", "output_symbols")
     tables: dict[str, Any] = {side: stored.names(spec, side) if spec.get(side) else None for side in sides}

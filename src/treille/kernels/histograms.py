@@ -171,7 +171,8 @@ class NodeAttributes(GraphKernel):
         return features, features.transform(batch, n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        alphabet, width = stored.names(spec), stored.whole(spec, "width", 0, 2**31 - 1)
+        alphabet = stored.names(spec)
+        width = stored.size(spec, "width", arrays, 8 * max(1, len(alphabet)))
         ids = stored.array(arrays, "ids", np.int64)
         inside = ids.min(initial=0) >= 0 and ids.max(initial=-1) < max(1, len(alphabet)) * width
         if not inside or len(np.unique(ids)) != len(ids):

@@ -12,7 +12,7 @@ from treille.features.merging import Records, merge_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_whole, effective_n_jobs
-from treille.kernels.base import Fitted, check_finite
+from treille.kernels.base import check_finite
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.fitting import KnownFeatures
 from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, by_part
@@ -116,16 +116,12 @@ class Walks(GraphPatternKernel):
     def check_batch(self, batch: Graphs) -> None:
         if self.counts != "raw" and len(batch.weights):
             raise InputError(f"counts={self.counts!r} needs graphs without weights of edges: use counts='raw'")
-
-    def fit_features(self, batch: Graphs, n_jobs: int | None = None) -> Fitted:
-        self.check_batch(batch)
-        most = self._most_sequences(batch, n_jobs)
+        most = self._most_sequences(batch, None)
         if most > TOO_MANY:
             raise InputError(
                 f"the graphs may have {most:.2g} different walks of {self.k} steps: use a smaller k, labels='nodes' or 'none', or "
                 "the matrix, kernel(X, Y), which needs no features"
             )
-        return super().fit_features(batch, n_jobs)
 
     def fit_core(self, arrays: CoreArrays, options: tuple[Any, ...], threads: int) -> Any:
         return self.core.fit(arrays, *options)

@@ -50,7 +50,7 @@ class Report:
     primal: float
     dual: float
     epochs: int
-    seconds: float
+    seconds: float  # 0 if unknown: for a model from a file
     # "converged", "max_epochs", "max_seconds", "rounding" where float64 allows no smaller gap, or "stream" for `partial_fit`
     status: str
     seed: int
@@ -127,7 +127,8 @@ class Report:
         bound = f"primal {self.primal:.6g}, dual {self.dual:.6g}"
         gap = f"{self.relative_gap:.2g} of the objective ({bound})"
         lost = f"{self.approximation_error:.2g} of the trace" if self.approximation_error > 0 else ""
-        took = f"{self.epochs:,} epochs, {self.seconds:.3g} s, seed {self.seed}"
+        seconds = f"{self.seconds:.3g} s, " if self.seconds else ""
+        took = f"{self.epochs:,} epochs, {seconds}seed {self.seed}"
         shown = facts("Report", {"status": self.status, "duality gap": gap, "training": took, "approximation": lost})
         if not self.per_class:
             return shown
@@ -151,6 +152,15 @@ class Report:
         mistakes = tuple(map(sum, zip_longest(*(r.mistakes for r in each), fillvalue=0)))
         found = cls(primal, dual, epochs, each[0].seconds, worst, each[0].seed, parts)
         return replace(found, history=history, mistakes=mistakes, radius=max(r.radius for r in each))
+
+    def timeless(self) -> Report:
+        """Without times, and without values at some times, which differ from run to run: what a model file keeps.
+
+        >>> Report(2.0, 1.998, 7, 0.1, "converged", 0, history=((0.1, 2.0, 1.998),)).timeless().history
+        ()
+        """
+        each = tuple(report.timeless() for report in self.per_class)
+        return replace(self, seconds=0.0, per_class=each, history=(), stages=())
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values, for files and scripts."""

@@ -130,17 +130,22 @@ class ConjunctionWeights:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The content of a model file; `load` is the inverse."""
         arrays = {name: getattr(self, name) for name in ("levels", "items", "lists", "words", "squares")}
-        names = ("n_items", "n_functions", "scale", "first_late")
-        return {name: getattr(self, name) for name in names}, arrays
+        return {"scale": self.scale}, arrays  # whose sizes follow from the features beside them
 
     @classmethod
-    def load(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "ConjunctionWeights":
+    def load(
+        cls,
+        spec: dict[str, Any],
+        arrays: dict[str, np.ndarray],
+        n_items: int,
+        n_functions: int,
+        first_late: int = NONE_LATE,
+    ) -> "ConjunctionWeights":
         """The functions that `state` describes, checked before the core reads them."""
-        n_items, n_functions = stored.whole(spec, "n_items", most=2**32 - 2), stored.whole(spec, "n_functions")
         squares, words = stored.array(arrays, "squares", np.float64), stored.array(arrays, "words", np.uint32)
         levels, items = stored.array(arrays, "levels", np.uint8), stored.array(arrays, "items", np.uint32)
         lists = stored.array(arrays, "lists", np.uint32)
-        scale, first_late = stored.number(spec, "scale"), stored.whole(spec, "first_late", most=NONE_LATE)
+        scale = stored.number(spec, "scale")
         weights = cls(levels, items, lists, words, n_items, n_functions, squares, scale, first_late)
         try:
             weights.scorer  # noqa: B018 (computed here, so that what does not fit is refused)

@@ -10,7 +10,7 @@ from treille.data import Batch
 from treille.features import Contributions, StringMap
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.model import file_bytes
+from treille.io.model import model_bytes
 from treille.io.parameters import check_choice, effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.expansion import Expansion, FeatureWeights
@@ -72,7 +72,7 @@ class LinearFunctions(FeatureWeights, DecisionFunctions):
             representation == "auto" and isinstance(self.features, StringMap) and self.features.has_strings()
         ):
             ways.append(pack_weights(self.features, kept, self.weights[kept]))
-        spec, arrays = min(ways, key=lambda way: file_bytes(*way))
+        spec, arrays = min(ways, key=lambda way: len(model_bytes(*way))) if len(ways) > 1 else ways[0]
         return spec, arrays | {"intercept": self.intercept}
 
 
