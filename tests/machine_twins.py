@@ -37,7 +37,7 @@ def slow_paths(machine, longest=None):
     for source, *arc in zip(*(column.tolist() for column in columns), strict=True):
         leaving[source].append(arc)
 
-    def spelt(label, table):
+    def written_out(label, table):
         return () if label == 0 else (label if table is None else table[label],)
 
     waiting = [(parts.start, (), (), ONE[parts.semiring], 0)] if parts.start >= 0 else []
@@ -48,7 +48,7 @@ def slow_paths(machine, longest=None):
         if length == longest:
             continue
         for read, written, more, target in leaving[state]:
-            longer = x + spelt(read, parts.input_symbols), y + spelt(written, parts.output_symbols)
+            longer = x + written_out(read, parts.input_symbols), y + written_out(written, parts.output_symbols)
             waiting.append((target, *longer, times(weight, more, parts.semiring), length + 1))
 
 

@@ -27,8 +27,8 @@ def test_the_lecture_s_binary_numbers(binary):
 
 
 def test_the_binary_number_is_the_sum_of_two_paths(binary):
-    spelled = [weight for x, _, weight in binary.paths(40) if x == ("b", "a", "b")]
-    assert sorted(spelled) == [1, 4]
+    weights = [weight for x, _, weight in binary.paths(40) if x == ("b", "a", "b")]
+    assert sorted(weights) == [1, 4]
 
 
 def test_the_example_of_allauzen_et_al_has_its_weights():

@@ -62,10 +62,10 @@ def test_packed_strings_are_read_back(drawn):
     classes = {s: c for s, (_, _, c) in drawn.items()}
     packed = minimal(weights, classes).pack()
     symbols, offsets, found, values = _core.unpack_weights(*packed, 3, 3, len(weights))
-    spelled = ["".join(chr(ord("a") + c) for c in symbols[a:b]) for a, b in pairwise(offsets)]
-    assert spelled == sorted(weights)
-    assert [classes[s] for s in spelled] == found.tolist()
-    assert values == pytest.approx([weights[s] for s in spelled], rel=1e-12)
+    unpacked = ["".join(chr(ord("a") + c) for c in symbols[a:b]) for a, b in pairwise(offsets)]
+    assert unpacked == sorted(weights)
+    assert [classes[s] for s in unpacked] == found.tolist()
+    assert values == pytest.approx([weights[s] for s in unpacked], rel=1e-12)
 
 
 def accepted(machine):

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import sklearn
 
 import treille
 from treille.data import Graph
@@ -254,4 +255,6 @@ def test_notebooks_show_explanations_models_plans_and_reports():
     assert "not with its square" in model.plan_._repr_html_()
     assert "converged" in model.report_._repr_html_()
     assert "duality gap" not in treille.SVC()._repr_html_()
+    with sklearn.config_context(display="text"):
+        assert not hasattr(model, "_repr_html_")
     assert "duality gap" in treille.SVCCV(NGram(1), Cs=[1.0], cv=2).fit(["a", "b"] * 4, [0, 1] * 4)._repr_html_()

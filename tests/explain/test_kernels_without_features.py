@@ -192,6 +192,16 @@ def test_support_examples_come_by_size_of_their_share():
     assert SVC(NGram(2)).fit(TEXTS, LABELS).explain(TEXTS[0]).support == []
 
 
+def test_kernel_values_with_the_support_are_computed_when_they_are_asked_for(monkeypatch):
+    model, calls = SVC(Subsequence(2).normalized()).fit(TEXTS, LABELS), []
+    gram = Subsequence.gram
+    monkeypatch.setattr(Subsequence, "gram", lambda *arguments: calls.append(1) or gram(*arguments))
+    found = model.explain_all(NEW)
+    assert not calls
+    assert len(found[0].support) == len(found[1].support) == len(model.functions_.support)
+    assert len(calls) == 1
+
+
 def common(x, y):
     return len(set(x) & set(y))
 

@@ -269,6 +269,23 @@ def test_columns_of_a_frame_have_a_report(tmp_path):
     assert "TF-IDF" not in text
 
 
+@pytest.mark.parametrize("container", ["series", "frame", "dict of columns", "list of dicts", "structured array"])
+def test_every_container_of_texts_and_columns_has_a_report_and_a_search(container, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    index = range(100, 140)  # rows are selected by position, not by name
+    X = {
+        "series": pandas.Series(WINES, index=index),
+        "frame": pandas.DataFrame({"text": WINES}, index=index),
+        "dict of columns": {"text": WINES},
+        "list of dicts": [{"text": wine} for wine in WINES],
+        "structured array": np.array([(wine,) for wine in WINES], dtype=[("text", object)]),
+    }[container]
+    kernel = KERNEL if container == "series" else treille.kernels.Columns({"text": KERNEL})
+    search = treille.SVCCV(kernel, Cs=[1.0], cv=2, tol=0.1).fit(X, COLOURS)
+    assert search.score(X, COLOURS) > 0.9
+    assert "All 40 examples." in report_of(search.best_estimator_, tmp_path, X, COLOURS, (X, COLOURS))
+
+
 def test_convergence_is_plotted_with_the_gap(tmp_path):
     content = report_content(fitted(), WINES, COLOURS)
     assert len(content.convergence.plots) == 2

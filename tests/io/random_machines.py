@@ -44,14 +44,14 @@ def assert_same(one, other):
 
 
 @st.composite
-def machines(draw, semirings=("real", "log", "tropical"), acceptor=None, words=WORDS, spelt=None, sausage=False):
+def machines(draw, semirings=("real", "log", "tropical"), acceptor=None, words=WORDS, named=None, sausage=False):
     """Machines without cycles, states in any order, weights positive, with a table or without, now and then empty."""
     n = draw(st.integers(0 if not sausage else 1, 5))
     semiring = draw(st.sampled_from(semirings))
     weight = st.floats(1e-3, 4.0) if semiring == "real" else st.floats(-3.0, 8.0)
     if n == 0:
         return MachineParts.nothing()
-    symbols = ["<eps>", *words] if (draw(st.booleans()) if spelt is None else spelt) else None
+    symbols = ["<eps>", *words] if (draw(st.booleans()) if named is None else named) else None
     labels = st.integers(0, len(words))
     order = list(range(n)) if sausage else draw(st.permutations(range(n)))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n if not sausage else min(i + 2, n))]

@@ -55,7 +55,7 @@ def tu(write, tmp_path):
     return writer
 
 
-def spelt(examples):
+def written_out(examples):
     return [str(graph) for graph in Graphs(examples.X)]
 
 
@@ -85,19 +85,19 @@ def test_the_format_is_recognised_where_that_is_safe(name, line, expected):
 
 def test_json_lines_hold_nodes_edges_and_labels(lines):
     examples = read(lines)
-    assert spelt(examples) == ["2 nodes C O, 1 edge 0-1:double", "3 nodes C C N, 2 edges 0-1:single 1-2:single"]
+    assert written_out(examples) == ["2 nodes C O, 1 edge 0-1:double", "3 nodes C C N, 2 edges 0-1:single 1-2:single"]
     assert (examples.labels, examples.ids, examples.lines) == (["1", "0"], ["a", "b"], [1, 2])
     assert examples.note.endswith("2 examples, JSON lines of graphs (guessed from its content), 5 nodes, label = y")
     assert read(lines, labelled=False).labels is None
     assert read(lines, label="y=1").labels == ["1", "not 1"]
     assert read(lines, labels={"a": "x", "b": "z"}).labels == ["x", "z"]
     assert read([lines, lines], label="y").labels == ["1", "0", "1", "0"]
-    assert spelt(read(lines).take([1])) == spelt(read(lines))[1:]
+    assert written_out(read(lines).take([1])) == written_out(read(lines))[1:]
 
 
 def test_a_field_may_hold_the_graph(write):
     path = write("a.jsonl", json.dumps({"graph": LINES[0], "label": "x"}) + "\n")
-    assert spelt(read(path, format="graphs", text="graph")) == ["2 nodes C O, 1 edge 0-1:double"]
+    assert written_out(read(path, format="graphs", text="graph")) == ["2 nodes C O, 1 edge 0-1:double"]
     assert "line 1: found 3, expected an object with nodes and edges" in assert_refused(
         write("b.jsonl", '{"graph": 3, "y": 1}\n'), format="graphs", text="graph"
     )
@@ -105,14 +105,14 @@ def test_a_field_may_hold_the_graph(write):
 
 def test_arrays_edge_index_and_node_link_are_read_too(write):
     array, spread = write("a.json", json.dumps(LINES)), write("b.json", json.dumps(LINES, indent=1))
-    assert spelt(read(array)) == spelt(read(spread, format="graphs"))
+    assert written_out(read(array)) == written_out(read(spread, format="graphs"))
     index = {"edge_index": [[0, 1], [1, 0]], "num_nodes": 3, "y": 2}
-    assert spelt(read(write("c.jsonl", json.dumps(index)))) == ["3 nodes, 1 edge 0-1"]
+    assert written_out(read(write("c.jsonl", json.dumps(index)))) == ["3 nodes, 1 edge 0-1"]
     graph = nx.Graph([("a", "b")])
     nx.set_node_attributes(graph, {"a": "C", "b": "O"}, "label")
     for name in ("edges", "links"):
         link = nx.node_link_data(graph, edges=name)
-        assert spelt(read(write("d.jsonl", json.dumps(link)))) == ["2 nodes C O, 1 edge 0-1"]
+        assert written_out(read(write("d.jsonl", json.dumps(link)))) == ["2 nodes C O, 1 edge 0-1"]
 
 
 def test_one_hot_features_of_all_graphs_are_labels(write):
@@ -121,7 +121,7 @@ def test_one_hot_features_of_all_graphs_are_labels(write):
         {"edge_index": [[], []], "node_feat": [[1, 0]], "edge_attr": [], "y": [0]},
     ]
     examples = read(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
-    assert spelt(examples) == ["2 nodes 1 0, 1 edge 0-1:1", "1 node 0, 0 edges"]
+    assert written_out(examples) == ["2 nodes 1 0, 1 edge 0-1:1", "1 node 0, 0 edges"]
     assert examples.labels == ["1", "0"]
     assert examples.note.endswith("3 nodes, labels = one-hot features, label = y")
     del rows[0]["edge_attr"]
@@ -174,7 +174,7 @@ def test_written_graphs_are_read_back(tmp_path):
 
 def test_a_folder_of_the_tu_collection_is_read(tu):
     examples = read(tu())
-    assert spelt(examples) == ["2 nodes 6 8, 1 edge 0-1:2", "3 nodes 6 6 7, 2 edges 0-1:1 1-2:1"]
+    assert written_out(examples) == ["2 nodes 6 8, 1 edge 0-1:2", "3 nodes 6 6 7, 2 edges 0-1:1 1-2:1"]
     assert examples.labels == ["1", "-1"]
     assert Graphs(examples.X).attributes.tolist() == [[0.5, 1], [1, 1], [2, 1], [3, 1], [4.25, 1]]
     assert examples.note.endswith("2 examples, TU set DS (guessed from its content), 5 nodes, label = label")
@@ -185,20 +185,20 @@ def test_an_archive_of_the_tu_collection_may_hold_a_folder_and_a_readme(tu, tmp_
         for file in tu().iterdir():
             archive.write(file, f"DS/{file.name}")
         archive.writestr("DS/README.txt", "about")
-    assert spelt(read(tmp_path / "DS.zip")) == spelt(read(tu()))
+    assert written_out(read(tmp_path / "DS.zip")) == written_out(read(tu()))
     assert read(tmp_path / "DS.zip", format="tu").labels == ["1", "-1"]
 
 
 def test_nodes_and_edges_of_a_set_may_be_in_any_order(tu):
     path = tu(A="4, 3\n2, 5\n1, 3\n3, 1\n", graph_indicator="2\n1\n2\n2\n1\n", edge_labels="d\ns\nt\nt\n")
-    assert spelt(read(path)) == ["2 nodes 8 7, 1 edge 0-1:s", "3 nodes 6 6 6, 2 edges 0-1:t 1-2:d"]
+    assert written_out(read(path)) == ["2 nodes 8 7, 1 edge 0-1:s", "3 nodes 6 6 6, 2 edges 0-1:t 1-2:d"]
     assert Graphs(read(path).X).attributes[:, 0].tolist() == [1, 4.25, 0.5, 2, 3]
 
 
 def test_graphs_of_a_set_may_be_empty_and_labelled_by_numbers(tu):
     path = tu(graph_labels=None, graph_attributes="0.5\n-1\n2e3\n", edge_attributes="1\n" * 6)
     examples = read(path)
-    assert spelt(examples)[2] == "0 nodes, 0 edges"
+    assert written_out(examples)[2] == "0 nodes, 0 edges"
     assert examples.targets() == [0.5, -1, 2000]
     assert "DS_edge_attributes.txt not read" in examples.note
     several = tu(graph_attributes="1, 2\n3, 4\n", graph_labels="1\n2\n")
@@ -208,7 +208,7 @@ def test_graphs_of_a_set_may_be_empty_and_labelled_by_numbers(tu):
 
 def test_a_set_that_labels_directions_differently_is_directed(tu):
     examples = read(tu(edge_labels="2\n3\n1\n1\n1\n1\n"))
-    assert spelt(examples)[0] == "2 nodes 6 8, 2 edges 0>1:2 1>0:3"
+    assert written_out(examples)[0] == "2 nodes 6 8, 2 edges 0>1:2 1>0:3"
     assert "directed" in examples.note
 
 
@@ -253,21 +253,21 @@ GML = 'graph [ node [ id 3 label "C" ] node [ id 7 label "O" ] edge [ source 3 t
 
 
 def test_gml_and_graphml_are_one_graph_per_file(write, tmp_path):
-    assert spelt(read(write("a.gml", GML))) == ["2 nodes C O, 1 edge 0-1:double"]
+    assert written_out(read(write("a.gml", GML))) == ["2 nodes C O, 1 edge 0-1:double"]
     graph = nx.DiGraph([("a", "b", {"weight": 2.5, "kind": "x"})])
     nx.set_node_attributes(graph, {"a": "C", "b": "O"}, "label")
     nx.set_node_attributes(graph, {"a": 6, "b": 8}, "number")
     nx.write_graphml(graph, tmp_path / "a.graphml")
     examples = read(tmp_path / "a.graphml")
-    assert spelt(examples) == ["2 nodes C O, 1 edge 0>1"]
+    assert written_out(examples) == ["2 nodes C O, 1 edge 0>1"]
     assert examples.X.weights.tolist() == [2.5]
-    assert spelt(read(tmp_path / "a.graphml", text="number")) == ["2 nodes 6 8, 1 edge 0>1"]
+    assert written_out(read(tmp_path / "a.graphml", text="number")) == ["2 nodes 6 8, 1 edge 0>1"]
     assert "no node has a field 'colour'" in assert_refused(tmp_path / "a.graphml", text="colour")
 
 
 def test_names_of_nodes_that_networkx_writes_to_gml_are_no_labels(tmp_path):
     nx.write_gml(nx.path_graph(3), tmp_path / "a.gml")
-    assert spelt(read(tmp_path / "a.gml")) == ["3 nodes, 2 edges 0-1 1-2"]
+    assert written_out(read(tmp_path / "a.gml")) == ["3 nodes, 2 edges 0-1 1-2"]
 
 
 def test_folders_of_such_files_are_labels(write, tmp_path):
@@ -277,7 +277,7 @@ def test_folders_of_such_files_are_labels(write, tmp_path):
         examples = read(tmp_path / "vines", labelled=labelled)
         assert examples.labels == ["red", "red", "white"]
         assert Graphs(examples.X).alphabet == ["C", "r", "w"]
-    assert spelt(examples)[2] == "2 nodes C w, 1 edge 0-1:double"
+    assert written_out(examples)[2] == "2 nodes C w, 1 edge 0-1:double"
     write("vines/white/4.gml", "graph [ node [ id 0 ] ]")
     assert "1.gml has labels of nodes, but " in assert_refused(tmp_path / "vines")
 
@@ -297,7 +297,10 @@ def test_files_that_networkx_cannot_read_are_refused(write, name, monkeypatch):
 def test_files_of_smiles_hold_names_or_labels(write):
     pytest.importorskip("rdkit")
     examples = read(write("a.smi", "CC=O x\nC#N y\nO x\n"))
-    assert spelt(examples)[:2] == ["3 nodes C C O, 2 edges 0-1:single 1-2:double", "2 nodes C N, 1 edge 0-1:triple"]
+    assert written_out(examples)[:2] == [
+        "3 nodes C C O, 2 edges 0-1:single 1-2:double",
+        "2 nodes C N, 1 edge 0-1:triple",
+    ]
     assert examples.labels == ["x", "y", "x"]
     named = read(write("b.smi", "CC=O acetaldehyde\nC#N hydrogen cyanide\nO water\n"))
     assert (named.labels, named.ids) == (None, ["acetaldehyde", "hydrogen cyanide", "water"])
@@ -311,4 +314,4 @@ def test_smiles_without_rdkit_say_what_to_install(write, monkeypatch):
 
 def test_compressed_files_are_graphs_too(lines, tmp_path):
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines.read_bytes()))
-    assert spelt(read(tmp_path / "b.jsonl.gz")) == spelt(read(lines))
+    assert written_out(read(tmp_path / "b.jsonl.gz")) == written_out(read(lines))

@@ -25,13 +25,13 @@ from treille.io.weights import as_kind, kind_of
 NO_BLANKS = [word for word in WORDS if " " not in word]
 
 
-@given(machines(words=NO_BLANKS, spelt=True))
+@given(machines(words=NO_BLANKS, named=True))
 @settings(deadline=None)
 def test_openfst_text_is_read_back(parts):
     assert_same(openfst.parse_text(openfst.format_text(parts), "a.txt", parts.semiring), parts)
 
 
-@given(machines(words=NO_BLANKS, spelt=False))
+@given(machines(words=NO_BLANKS, named=False))
 @settings(deadline=None)
 def test_openfst_text_of_plain_labels_is_read_back_with_the_same_states_and_labels(parts):
     back = openfst.parse_text(openfst.format_text(parts), "a.txt", parts.semiring, acceptor=False)

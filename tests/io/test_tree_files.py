@@ -24,7 +24,7 @@ def write(tmp_path):
     return writer
 
 
-def spelt(examples):
+def written_out(examples):
     return Trees(examples.X).to_brackets()
 
 
@@ -53,7 +53,7 @@ def test_the_format_is_recognised_where_that_is_safe(name, line, expected):
 
 def test_a_line_may_have_a_label_a_tab_and_a_tree(write):
     examples = read(write("a.tsv", f"yes\t{TREE}\n\nno\t(S)\n"))
-    assert spelt(examples) == [TREE, "(S)"]
+    assert written_out(examples) == [TREE, "(S)"]
     assert examples.labels == ["yes", "no"]
     assert examples.lines == [1, 3]
     assert examples.note.endswith(
@@ -64,14 +64,14 @@ def test_a_line_may_have_a_label_a_tab_and_a_tree(write):
 
 def test_penn_files_go_over_several_lines_and_have_no_labels(write):
     examples = read(write("a.mrg", "\n( (S (NP he)\n     (VP sat)) )\n( (S) )\n"))
-    assert spelt(examples) == [TREE, "(S)"]
+    assert written_out(examples) == [TREE, "(S)"]
     assert examples.labels is None
     assert examples.lines == [2, 4]
 
 
 def test_lines_of_svm_light_tk(write):
     examples = read(write("a.dat", f"1 |BT| {TREE} |ET|\n-1 |BT| (S) |ET|\n"))
-    assert spelt(examples) == [TREE, "(S)"]
+    assert written_out(examples) == [TREE, "(S)"]
     assert examples.labels == ["1", "-1"]
 
 
@@ -90,7 +90,7 @@ def test_forests_and_vectors_of_svm_light_tk_are_columns(write):
 def test_one_tree_and_a_vector_are_columns_of_which_text_chooses_one(write):
     path = write("a.dat", f"1 |BT| {TREE} |ET| 1:0.5 |EV|\n-1 |BT| (S) |ET|\n")
     assert list(read(path).X.columns) == ["tree", "vector"]
-    assert spelt(read(path, format="trees", text="tree")) == [TREE, "(S)"]
+    assert written_out(read(path, format="trees", text="tree")) == [TREE, "(S)"]
     assert list(read(path, columns=["vector"]).X.columns) == ["vector"]
 
 
@@ -115,7 +115,7 @@ def test_texts_and_dense_vectors_of_kelp_are_columns(write):
 def test_lines_of_kelp_have_several_trees_by_name(write):
     path = write("a.klp", f"HUM |BT:parse| {TREE} |ET| |BT:grct| (X(Y)) |ET|\n")
     assert list(read(path).X.columns) == ["parse", "grct"]
-    assert spelt(read(path, format="trees", text="grct")) == ["(X Y)"]
+    assert written_out(read(path, format="trees", text="grct")) == ["(X Y)"]
     assert read(path, format="trees", text="grct").labels == ["HUM"]
     assert "there is no column 'lct'; there are: parse, grct" in assert_refused(path, format="trees", text="lct")
 
@@ -125,15 +125,15 @@ def test_conllu_has_its_labels_in_comments(write):
     path = write("a.conllu", f"# label = yes\n# kind = x\n{rows}\n# label = no\n# kind = y\n{rows}")
     assert read(path).labels == ["yes", "no"]
     assert read(path, label="kind").labels == ["x", "y"]
-    assert spelt(read(path)) == ["(root nsubj)"] * 2
-    assert spelt(read(path, text="upos")) == ["(VERB PRON)"] * 2
+    assert written_out(read(path)) == ["(root nsubj)"] * 2
+    assert written_out(read(path, text="upos")) == ["(VERB PRON)"] * 2
     assert "expected the column" in assert_refused(path, text="words")
     assert read(write("b.conllu", rows)).labels is None
     assert "found no sentence" in assert_refused(write("c.conllu", "# nothing\n"))
 
 
 def test_newick_with_and_without_labels(write):
-    assert spelt(read(write("a.nwk", "(A,B);\n((A),\nB);\n"))) == ["(* (A) (B))", "(* (* A) (B))"]
+    assert written_out(read(write("a.nwk", "(A,B);\n((A),\nB);\n"))) == ["(* (A) (B))", "(* (* A) (B))"]
     examples = read(write("b.nwk", "x\t(A,B);\ny\tA;\n"))
     assert examples.labels == ["x", "y"]
     assert "line 2, column 6: found ',' outside" in assert_refused(write("c.nwk", "x\tA;\ny\tA:1,B;\n"))
@@ -145,7 +145,7 @@ def test_folders_of_xml_documents_have_labels_as_names(write, tmp_path):
     write("corpus/white/2.xml", "<c/>")
     (tmp_path / "corpus/white/3.xml.gz").write_bytes(gzip.compress(b"<d/>"))
     examples = read(tmp_path / "corpus")
-    assert spelt(examples) == ["(a b)", "(c)", "(d)"]
+    assert written_out(examples) == ["(a b)", "(c)", "(d)"]
     assert examples.labels == ["red", "white", "white"]
     assert examples.note.endswith("XML documents (guessed from its content), 4 nodes, label = name of the folder")
     assert read(tmp_path / "corpus/white").labels is None
@@ -156,11 +156,11 @@ def test_folders_of_xml_documents_have_labels_as_names(write, tmp_path):
 def test_html_documents_in_a_folder(write, tmp_path):
     pytest.importorskip("lxml")
     write("pages/x/1.html", "<p>one<p>two")
-    assert spelt(read(tmp_path / "pages")) == ["(html (body (p) (p)))"]
+    assert written_out(read(tmp_path / "pages")) == ["(html (body (p) (p)))"]
 
 
 def test_one_xml_file_is_one_tree(write):
-    assert spelt(read(write("a.xml", "<a><b/></a>"))) == ["(a b)"]
+    assert written_out(read(write("a.xml", "<a><b/></a>"))) == ["(a b)"]
     assert "a.xml, line 2, column 3: not valid XML: mismatched tag" in assert_refused(write("a.xml", "<a>\n</b>"))
     assert "expected XML" in assert_refused(write("a.xml", "no"))
 

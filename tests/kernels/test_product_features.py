@@ -100,32 +100,32 @@ def test_each_column_is_asked_for_its_own_part():
     assert not Columns({"a": NGram(2) ** 4}).prefers_features(Columns({"a": NGram(1)}).batch({"a": DNA}))
 
 
-class Counted(NGram):
+class CountingNGram(NGram):
     fits = 0
 
     def fit_features(self, batch, n_jobs=None):
-        Counted.fits += 1
+        CountingNGram.fits += 1
         return super().fit_features(batch, n_jobs)
 
 
 def test_factors_are_fitted_once_for_the_choice_and_for_the_features():
-    kernel, batch = Counted(1) ** 2, Strings(DNA)
-    Counted.fits = 0
+    kernel, batch = CountingNGram(1) ** 2, Strings(DNA)
+    CountingNGram.fits = 0
     context = FitContext()
     assert kernel.prefers_features(batch, known=context.known)
     _, rows = context.fit(kernel, batch)
-    assert Counted.fits == 1
+    assert CountingNGram.fits == 1
     np.testing.assert_allclose(rows.gram(None, 1), NGram(1)(DNA) ** 2)
-    Counted.fits = 0
+    CountingNGram.fits = 0
     SVC(kernel, C=1e-4).fit(batch, np.arange(len(DNA)) % 2)
-    assert Counted.fits == 1
+    assert CountingNGram.fits == 1
 
 
 def test_features_that_are_known_are_those_of_the_same_batch_and_parameters_only():
-    kernel, batch, context = Counted(1) ** 2, Strings(DNA), FitContext()
+    kernel, batch, context = CountingNGram(1) ** 2, Strings(DNA), FitContext()
     assert kernel.prefers_features(batch, known=context.known)
     np.testing.assert_allclose(context.fit(kernel, batch[:3])[1].gram(None, 1), NGram(1)(DNA[:3]) ** 2)
-    np.testing.assert_allclose(context.fit(Counted(2) ** 2, batch)[1].gram(None, 1), NGram(2)(DNA) ** 2)
+    np.testing.assert_allclose(context.fit(CountingNGram(2) ** 2, batch)[1].gram(None, 1), NGram(2)(DNA) ** 2)
     assert vars(kernel).keys() == {"kernel", "degree"}, "a kernel is its parameters"
 
 

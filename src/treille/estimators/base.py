@@ -97,8 +97,10 @@ class LearnedDisplay:
     True
     """
 
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + self._learned_html()  # type: ignore[misc]
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        shown = super()._repr_html_  # type: ignore[misc]  # an AttributeError where scikit-learn shows text
+        return lambda: str(shown()) + self._learned_html()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)  # type: ignore[misc]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,8 +23,9 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive
 from treille.kernels import Kernel, NGram
+from treille.kernels.additive import Additive
 from treille.kernels.balanced import parts_of
-from treille.kernels.base import Fitted
+from treille.kernels.base import Fitted, operands
 from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.precomputed import as_kernel
 from treille.kernels.weighted import Weighted, WeightedMap
@@ -168,7 +169,7 @@ class KernelLearner(LearningParameters, KernelMachine):
     def _grouped(self, kernel: Kernel, batch: Batch, context: FitContext) -> LearningRows:
         if self.groups == "parts":
             parts = parts_of(kernel)
-            kernel = cast(Kernel, reduce(add, [part if weight == 1 else weight * part for _, part, weight in parts]))
+            kernel = reduce(add, [part if weight == 1 else weight * part for _, part, weight in parts])
             features, rows = context.fit(kernel, batch, self.n_jobs)
             groups = np.repeat(np.arange(len(parts)), np.diff(features.cuts))  # type: ignore[attr-defined]
             return LearningRows(kernel, features, rows, groups, [repr(part) for _, part, _ in parts])
@@ -279,7 +280,7 @@ class KernelLearner(LearningParameters, KernelMachine):
         inside, fitted = learned.kernel, self._linear().features
         kernels = []
         for k, mu in enumerate(self.mu_):
-            if self.groups == "parts":
+            if isinstance(inside, Additive) and self.groups == "parts":
                 terms = [term for _, term in inside.terms()]
                 kernels.append(reduce(add, [float(m) * term for m, term in zip(mu, terms, strict=True) if m > 0]))
             else:
@@ -299,7 +300,7 @@ class KernelLearner(LearningParameters, KernelMachine):
         >>> bool(T("aaa", "aa") > 0), T("ab", "ba")
         (True, 0.0)
         """
-        inside, fitted = self.plan_.kernel.kernel, self._linear().features
+        [inside], fitted = operands(self.plan_.kernel), self._linear().features
         if not isinstance(inside, NGram) or inside.counts != "raw" or not isinstance(fitted, WeightedMap):
             raise InputError(f"{inside!r} does not count n-grams, so there is no transducer of its features: use NGram")
         return self._by_class([library.counting(weight_fst(fitted.inner, weights)) for weights in fitted.weights])

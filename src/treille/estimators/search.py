@@ -16,7 +16,6 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from treille.data import Batch
 from treille.estimators.base import KernelMachine, KernelParameter, LearnedDisplay
 from treille.estimators.held_out import (
     Examples,
@@ -30,7 +29,9 @@ from treille.estimators.held_out import (
 )
 from treille.estimators.plan import choose_kernel
 from treille.estimators.sources import require_memory
+from treille.explain.examples import some_of
 from treille.io.errors import InputError
+from treille.io.packed import PackedExamples
 from treille.io.parameters import check_positive
 from treille.scikit_learn import BaseEstimator, ClassifierMixin
 from treille.solvers import SMO, ConvergenceWarning, DualCD, Problem
@@ -167,7 +168,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     def _splits(self, X: Any, y: Any, groups: Any, n: int) -> list[Split]:
         splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         try:
-            given = np.zeros((n, 1)) if isinstance(X, Batch) else X
+            given = np.zeros((n, 1)) if isinstance(X, (PackedExamples, Mapping)) else X
             splits = [(_indices(train), _indices(test)) for train, test in splitter.split(given, y, groups)]
         except ValueError as error:
             raise InputError(f"cv: {error}") from None
@@ -225,7 +226,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         scores, seconds = np.empty((2, len(candidates), len(folds)))
         for f, fold in enumerate(folds):
             test = fold.held_out
-            some, weights = _taken(X, test), None if given is None else given[test]
+            some, weights = some_of(X, test), None if given is None else given[test]
             for c, outputs in enumerate(found.outputs[f]):
                 begun = time.perf_counter()
                 if classes is None:
@@ -286,13 +287,6 @@ class ClassifierSearchCV(ClassifierMixin, SearchCV):
 def _indices(some: Any) -> np.ndarray:
     some = np.asarray(some)
     return np.flatnonzero(some) if some.dtype == bool else some
-
-
-def _taken(X: Any, rows: np.ndarray) -> Any:
-    """Selects examples, and keeps the type of their container."""
-    if isinstance(X, (list, tuple)):
-        return [X[i] for i in rows]
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _indexable(X: Any) -> Any:

@@ -1,16 +1,14 @@
 """Names of labels and examples, and some of the examples of any container."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from treille.data import Batch
-from treille.data.base import is_frame
 from treille.io import Examples
 from treille.io.fields import label_text
-from treille.io.packed import selected
+from treille.io.packed import PackedExamples, selected
 
 
 def label_name(label: Any) -> str:
@@ -39,16 +37,17 @@ def names_of(examples: Examples) -> list[str]:
 
 def size_of(X: Any) -> int:
     """The number of examples."""
+    X = next(iter(X.values()), ()) if isinstance(X, Mapping) else X  # columns
     return int(X.shape[0]) if issparse(X) else len(X)
 
 
 def some_of(X: Any, rows: np.ndarray) -> Any:
-    """The examples at these positions."""
-    if is_frame(X):
-        return X.iloc[rows]
-    if isinstance(X, (Batch, np.ndarray)) or issparse(X):
-        return (X.tocsr() if issparse(X) else X)[rows]
-    return selected(X, rows.tolist())
+    """The examples at these positions, in a container of the same type."""
+    if isinstance(X, Mapping):
+        return {name: some_of(column, rows) for name, column in X.items()}
+    if isinstance(X, (list, tuple, PackedExamples)):
+        return selected(X, rows.tolist())
+    return X.iloc[rows] if hasattr(X, "iloc") else (X.tocsr() if issparse(X) else X)[rows]
 
 
 def sample(n: int, most: int) -> np.ndarray:

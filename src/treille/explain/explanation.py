@@ -94,21 +94,25 @@ class SupportExample(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SupportShares:
-    """Support examples, their coefficients, one column per function, and k(x_i, x) of one example x with each of them."""
+    """The shares of the support examples in the outputs for explained examples. Kernel values are computed when first needed."""
 
-    support: Batch
-    coefficients: np.ndarray
-    values: np.ndarray
+    functions: KernelFunctions
+    batch: Batch  # the explained examples
+    n_jobs: int
 
-    def shares(self) -> np.ndarray:
-        """beta_i k(x_i, x): one row per support example, one column per function."""
-        return self.coefficients * self.values[:, None]
+    @cached_property
+    def _gram(self) -> np.ndarray:
+        return self.functions.kernel.gram(self.batch, self.functions.support, self.n_jobs)
 
-    def examples(self, function: int) -> list[SupportExample]:
+    def of(self, place: int) -> np.ndarray:
+        """beta_i k(x_i, x) for the example x at this place: one row per support example, one column per function."""
+        return self.functions.coefficients * self._gram[place][:, None]
+
+    def examples(self, place: int, function: int) -> list[SupportExample]:
         """The support examples, those with the largest shares in a function first."""
-        shares = self.shares()
+        shares = self.of(place)
         order = np.argsort(-np.abs(shares[:, function]), kind="stable").tolist()
-        return [SupportExample(i, example_name(self.support, i), shares[i]) for i in order]
+        return [SupportExample(i, example_name(self.functions.support, i), shares[i]) for i in order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +161,13 @@ class Explanation(Explained):
     leaves: tuple[tuple[Batch, int], ...] = ()
     by_support: bool = False
     support_shares: SupportShares | None = None
+    place: int = 0  # among the examples of `support_shares`
 
     @cached_property
     def names(self) -> list[str]:
         """The parts, in their order."""
         if self.by_support and self.support_shares is not None:
-            support = self.support_shares.support
+            support = self.support_shares.functions.support
             return [example_name(support, i) for i in range(len(support))]
         return [name for leaf, i in self.leaves for name in leaf.part_names(i)]
 
@@ -224,7 +229,7 @@ class Explanation(Explained):
         >>> bool(abs(shares - (found.scores - found.intercept)).max() < 1e-9)
         True
         """
-        return [] if self.support_shares is None else self.support_shares.examples(self.function()[0])
+        return [] if self.support_shares is None else self.support_shares.examples(self.place, self.function()[0])
 
     def html(self, label: Any = None) -> str:
         return highlighted(self, label)
@@ -283,15 +288,14 @@ def explanations(
     X: Any, batch: Batch, functions: DecisionFunctions, classes: list[Any] | None, n_jobs: int
 ) -> list[Explanation]:
     """The explanation of each example X of a batch, by support example where there are no contributions by part."""
-    by_part, intercept, support = functions.contributions(batch, n_jobs), functions.intercept, list[SupportShares]()
-    if isinstance(functions, KernelFunctions):
-        gram = functions.kernel.gram(batch, functions.support, n_jobs)
-        support = [SupportShares(functions.support, functions.coefficients, row) for row in gram]
+    by_part, intercept = functions.contributions(batch, n_jobs), functions.intercept
+    support = SupportShares(functions, batch, n_jobs) if isinstance(functions, KernelFunctions) else None
     examples = [X[i] if isinstance(X, Sequence) else None for i in range(len(batch))]
     if by_part is None:
+        assert support is not None
         return [
-            Explanation(own.shares(), np.zeros_like(intercept), intercept, classes, (), example, (), True, own)
-            for example, own in zip(examples, support, strict=True)
+            Explanation(support.of(i), np.zeros_like(intercept), intercept, classes, (), example, (), True, support, i)
+            for i, example in enumerate(examples)
         ]
     leaves = leaf_batches(batch)
     read = [(name, *by_part.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in by_part.shares]
@@ -304,5 +308,5 @@ def explanations(
         own = tuple(columns) if len(leaves) > 1 else ()
         places = tuple((leaf, i) for _, leaf, _ in read)
         parts = np.concatenate(values), by_part.base[i], intercept, classes, own, examples[i], places
-        explained.append(Explanation(*parts, support_shares=support[i] if support else None))
+        explained.append(Explanation(*parts, support_shares=support, place=i))
     return explained

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from treille.data import Batch, Strings
 from treille.data.format import count, seconds, visible, visible_label
-from treille.data.table import leaf_batches
+from treille.data.table import Texts
 from treille.explain.examples import listed_examples, sample, size_of, some_of
 from treille.explain.page import Content, Feature, Origin, Page, Panel
 from treille.explain.plots import Line, axis_of, plot
@@ -114,8 +114,7 @@ def sentence(*parts: str) -> str:
 
 def _statistics(X: Any, batch: Batch) -> dict[str, str]:
     """Statistics of the data. Texts are described by their characters, whatever the kernel reads."""
-    kinds = {type(leaf) for _, leaf in leaf_batches(batch)}
-    texts = kinds == {Strings} and isinstance(X, list)
+    texts = isinstance(batch, (Strings, Texts)) and isinstance(X, list)
     kind = Strings if texts else type(batch)
     return {"kind": kind.title, "examples": f"{len(batch):,}"} | kind.summarise(X if texts else batch, 0, 80).fields
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from inspect import signature
 from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from treille.automata import Fst
 from treille.data.base import available_memory, readable_size
@@ -25,6 +23,7 @@ from treille.io.packed import PackedExamples
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.reading import Reads, refuse_other_kinds
 from treille.registry import registered_name, require
+from treille.scikit_learn import BaseEstimator
 
 if TYPE_CHECKING:
     from treille.kernels.balanced import Balanced
@@ -84,9 +83,6 @@ class Kernel(BaseEstimator, ABC):
 
         shown = [p.name for p in parameters if p.name == first or not is_default(p.name, p.default)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
-
-    # scikit-learn reads the names off the constructor, which takes a while.
-    _get_param_names: Any = classmethod(cache(BaseEstimator._get_param_names.__func__))  # type: ignore[arg-type]
 
     @property
     @abstractmethod

@@ -139,7 +139,7 @@ class PolynomialMap(ProductMap):
             raise depends_on_numbers(other.powers)
         base: Kernel = self.kernel.factors()[0]
         maps: list[FeatureMap] = [other.columns]
-        if isinstance(base, Sum):
+        if isinstance(base, Sum) and isinstance(base.left, Constant):
             maps = [AdditiveMap(base, [ConstantMap(float(base.left.value)), other.columns])]
         constant = np.zeros((int(other.patterns.constant), self.degree), np.int64)
         return PolynomialMap.of(self.kernel, maps, constant)
