@@ -93,7 +93,7 @@ def acceptor_weight(fst, x):
 
 
 def same(a, b, semiring="real", tolerance=1e-9):
-    """Whether two dictionaries of weights agree; a string that is not there has weight zero."""
+    """Returns whether two dictionaries of weights agree; a string that is not there has weight zero."""
     pairs = ((a.get(key, ZERO[semiring]), b.get(key, ZERO[semiring])) for key in a.keys() | b.keys())
     return all(math.isclose(u, v, rel_tol=tolerance, abs_tol=tolerance) for u, v in pairs)
 

@@ -57,7 +57,7 @@ def test_a_file_is_trained_in_parts_to_the_optimum_in_memory(cli, big, small_par
         "space:    parts, because the data are in parts, which need not fit in memory",
         "solver:   BlockMinimization(), because the rows are in parts on disk",
         "sizes:    300 examples, ",
-        "MB at most, of 1GB allowed",
+        "B at most, of 1GB allowed",
         "one against the rest, ",
         " passes, ",
         "saved:    m.treille, ",
@@ -257,7 +257,7 @@ def test_the_option_is_named_where_a_file_is_large(cli, big, monkeypatch):
     assert "--memory" not in cli("train", big, "--kernel", "ngram(3)", "--model", big.with_name("m.treille")).err
 
 
-def test_ctrl_c_ends_the_command_at_once(tmp_path, interruptible):
+def test_ctrl_c_ends_the_command_at_once(tmp_path):
     written(tmp_path / "big.jsonl", some(20_000))
     words = ["train", "big.jsonl", *TRAIN, "--tol", "1e-17", "--checkpoint", "run1", "--model", "m.treille"]
     process = subprocess.Popen(

@@ -63,7 +63,6 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(tmp_path):
     assert "Error" not in ended.stderr
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_ctrl_c_ends_training_with_130_and_leaves_the_older_model(tmp_path):
     write_texts(tmp_path / "a.txt", 3000)

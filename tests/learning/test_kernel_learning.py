@@ -258,7 +258,6 @@ def unending():
     return posed(Hinge(), X, 1e5), rows_of(X)
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_run_at_once(unending):
     timer = threading.Timer(1.0, _thread.interrupt_main)
     timer.start()

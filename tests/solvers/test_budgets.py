@@ -96,7 +96,6 @@ def test_an_error_in_progress_ends_the_solver_and_comes_through(endless):
         endless.solve(max_epochs=10**9, progress=fail)
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_solver_at_once(endless):
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
@@ -107,7 +106,6 @@ def test_ctrl_c_ends_the_solver_at_once(endless):
         timer.cancel()
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_after_an_interrupt_the_process_lives_and_trains_again():
     script = textwrap.dedent("""
         from problems import endless_problem, random_problem
