@@ -1,4 +1,4 @@
-"""What tests share. This file also puts `tests/` on the path, so that every test can import its slow twin."""
+"""Fixtures that tests share. This file also puts `tests/` on the path, so that every test can import its slow twin."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.timeout(0))
 
 
-@pytest.fixture(scope="module")  # no longer: while it is open, no test can run an event loop of its own
+@pytest.fixture(scope="module")  # not for the session: while it is open, other tests cannot run event loops
 def browser():
     """A headless Chromium, from the system or from playwright."""
     api = pytest.importorskip("playwright.sync_api", reason="needs playwright, which the extra [test] installs")

@@ -1,4 +1,4 @@
-"""The command `treille` as a process of its own: exit codes, pipes, signals, and the way from a file to a score."""
+"""The command `treille` as a separate process: exit codes, pipes, signals, and the steps from a file to a score."""
 
 import os
 import signal
@@ -54,7 +54,7 @@ def test_labels_that_the_terminal_cannot_show_do_not_break_it(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX pipes")
-def test_a_reader_that_has_seen_enough_ends_it_quietly(tmp_path):
+def test_a_reader_that_closes_the_pipe_ends_the_command_quietly(tmp_path):
     write_texts(tmp_path / "a.txt", 20_000)
     treille("train", "a.txt", "--kernel", "ngram(3)", "--model", "a.treille", folder=tmp_path)
     command = f"{' '.join(TREILLE)} predict a.treille a.txt --scores | head -2"

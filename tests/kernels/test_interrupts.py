@@ -1,4 +1,4 @@
-"""Ctrl-C ends every kernel's work soon, and the process goes on."""
+"""Ctrl-C ends the work of every kernel soon, and the process continues."""
 
 import os
 import signal
@@ -189,7 +189,7 @@ def test_work_continues_after_a_handler_that_raises_nothing():
 
 
 def test_computations_of_other_threads_continue():
-    """As in a worker of a cluster, or a server, in the same process: a KeyboardInterrupt there would end its event loop."""
+    """A KeyboardInterrupt in another thread, such as a worker of a cluster or a server, would end its event loop."""
     one, many = Strings([letters(4_000_000) * 3]), Strings(texts(200, 300))
     expected, found, ended = AllSubstrings().gram(many), [], threading.Event()
 

@@ -1,4 +1,4 @@
-"""Kernel learning has the optimum of the paper's programs, proves it, and yields the kernel whose own problem has that optimum."""
+"""Kernel learning finds the optimum of the paper's programs, with a proof, and a kernel whose ordinary problem has that optimum."""
 
 import _thread
 import threading

@@ -1,4 +1,4 @@
-"""Epochs, seconds and Ctrl-C: a solver stops when told, with what it has, and says so."""
+"""Epochs, seconds and Ctrl-C: a solver stops at a limit with the solution so far, and reports it."""
 
 import _thread
 import os

@@ -1,4 +1,4 @@
-"""CuttingPlane against DualCD, SMO, a general solver and the twins; its two small problems against their definitions."""
+"""CuttingPlane compared with DualCD, SMO, a general solver and the twins; its two small problems with their definitions."""
 
 import _thread
 import threading

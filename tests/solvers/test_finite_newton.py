@@ -1,4 +1,4 @@
-"""FiniteNewton has DualCD's optimum with the squared hinge, scikit-learn's with the logistic loss, and proves it."""
+"""FiniteNewton finds the optimum of DualCD with the squared hinge, of scikit-learn with the logistic loss, and proves it."""
 
 import _thread
 import threading
