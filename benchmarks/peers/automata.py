@@ -112,7 +112,7 @@ def kernel(page: Page, repeats: int) -> None:
         ]
         page.table(
             f"k(x, y) of {ORDER}-grams, strings of {LENGTH} symbols, {title}: seconds, median (minimum), one thread",
-            ("route", "treille", "OpenFst", "times faster"),
+            ("method", "treille", "OpenFst", "times faster"),
             rows,
         )
 

@@ -210,7 +210,7 @@ def main() -> None:
             "linear": (Linear(), PAPER, 1.0),
             "mined, 0.01 %": (Conjunctions(2, min_support=sized(0.0001, 0.02)), PAPER, 3.0),
             "polynomial, degree 2": (Polynomial(2), PAPER, 3.0),
-            "as it is by default": (None, None, 3.0),
+            "default": (None, None, 3.0),
         }
         crfsuite(page, options.repeats, kernels)
     if "libsvm" in options.parts and installed("libsvm-official"):

@@ -109,7 +109,7 @@ def rows(texts: list[str], y: np.ndarray, Cs: np.ndarray, repeats: int) -> list[
     if not installed("liblinear-official"):
         return found
     theirs, accuracy = liblinear(texts, y)
-    cells = [f"{theirs:.3g}", f"{theirs / seconds:.1f}", f"{accuracy:.4f}", "measured, values of C of its own"]
+    cells = [f"{theirs:.3g}", f"{theirs / seconds:.1f}", f"{accuracy:.4f}", "measured, with other values of C"]
     return [*found, ["CountVectorizer, LIBLINEAR -C", *cells]]
 
 
