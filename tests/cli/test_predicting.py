@@ -243,7 +243,7 @@ def test_ctrl_c_ends_it_and_leaves_no_part_of_a_file(cli, model, wines, output):
                 pass  # until there is a temporary file
         child.send_signal(signal.SIGINT)
         out, err = child.stdout.read(), child.stderr.read().decode()
-        assert child.wait(20) == 130, err
+        assert child.wait(60) == 130, err
     assert "interrupted" in err
     assert "Traceback" not in err
     assert (first + out).count(b"\n") == (10_000 if output == "-" else 0)

@@ -166,6 +166,6 @@ def test_ctrl_c_saves_what_was_learned_and_says_so(tmp_path):
         time.sleep(2)
         child.send_signal(signal.SIGINT)
         err = child.stderr.read().decode()
-        assert child.wait(20) == 130, err
+        assert child.wait(60) == 130, err
     assert "interrupted: the model learned from the 10,000 examples before that is saved to m.treille" in err
     assert treille.load(tmp_path / "m.treille").classes_.tolist() == sorted(WORDS)

@@ -88,10 +88,10 @@ def test_ctrl_c_ends_training_with_130_and_leaves_the_older_model(tmp_path):
         process.stderr.readline()  # what it understood and the classes: training begins
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     finally:
         process.kill()
-        process.wait(timeout=30)
+        process.wait(timeout=60)
     assert process.returncode == 130, err
     assert err.strip() == "treille: error: interrupted"
     assert (tmp_path / "a.treille").read_bytes() == b"older"

@@ -72,5 +72,5 @@ def served(model: Any, **options: Any):
             yield Client(port, app)
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(60)
     assert not thread.is_alive()

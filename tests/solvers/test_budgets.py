@@ -124,11 +124,11 @@ def test_after_an_interrupt_the_process_lives_and_trains_again():
         assert child.stdout.readline() == "ready\n"
         time.sleep(0.3)
         child.send_signal(signal.SIGINT)
-        assert child.communicate(timeout=20)[0] == "interrupted converged\n"
+        assert child.communicate(timeout=60)[0] == "interrupted converged\n"
         assert child.returncode == 0
     finally:
         child.kill()
-        child.wait(timeout=20)
+        child.wait(timeout=60)
 
 
 def test_the_bar_is_silent_where_there_is_no_terminal(capsys):
