@@ -135,7 +135,9 @@ def installed(distribution: str) -> bool:
     try:
         version(distribution)
     except PackageNotFoundError:
-        print(f"{distribution} is not installed, so its comparisons are left out: pip install {distribution}", flush=True)
+        print(
+            f"{distribution} is not installed, so its comparisons are left out: pip install {distribution}", flush=True
+        )
         return False
     return True
 
