@@ -1,8 +1,7 @@
-"""What benchmarks share: interleaved timing, peak memory in a process of its own, tables, and the machine they ran on.
+"""Shared by the benchmarks: interleaved timing, peak memory in a separate process, tables, and a description of the machine.
 
-With the option ``--smoke`` a script runs in seconds and its tables mean nothing: it shows that the script still works. Public sets
-are replaced by samples (public_sets.py), sizes by small ones (`sized`), jobs run once, and processes are forked. A script adds to
-that where it needs to.
+With the option ``--smoke`` a script runs in seconds. Its tables mean nothing, but show that the script works: public sets are
+replaced by samples (public_sets.py), sizes by small ones (`sized`), jobs run once, and processes are forked.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ T = TypeVar("T")
 
 
 def sized(full: T, smoke: T) -> T:
-    """A size of the benchmark, or the one of a smoke run."""
+    """Returns the size for the benchmark, or in a smoke run the other one."""
     return smoke if SMOKE else full
 
 
 def interleaved(
     jobs: dict[str, Callable[[], Any]], repeats: int, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, list[float]]:
-    """Seconds of each job, the jobs taking turns, so that a busy minute of the machine hits all of them."""
+    """The seconds of each job. Jobs take turns, so that a busy minute of the machine affects all of them."""
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(repeats):
         for name, job in jobs.items():
@@ -44,8 +43,8 @@ def interleaved(
 
 
 def peak_memory(job: Callable[..., Any], *arguments: Any) -> tuple[float, float]:
-    """Peak resident megabytes of a fresh process that runs job(*arguments): all of it, and what came on top after the imports and
-    the loading of data, which `job` does before it calls `mark()`."""
+    """The peak of resident megabytes of a new process that runs job(*arguments): in all, and in addition to the imports and the
+    data, which `job` loads before it calls `mark()`."""
     context = mp.get_context(sized("spawn", "fork"))
     queue = context.Queue()
     process = context.Process(target=_measured, args=(queue, job, arguments))
@@ -69,9 +68,9 @@ def _measured(queue: Any, job: Callable[..., Any], arguments: Sequence[Any]) -> 
 
 
 def limited(job: Callable[[], Any], seconds: float) -> tuple[Any, float]:
-    """What `job` returns in a process of its own, and the peak of megabytes it added to those of this process.
+    """The value that `job` returns in a separate process, and the peak of the megabytes that it allocates.
 
-    Raises a RuntimeError with the reason where it fails, and where it takes longer than `seconds`: it is ended then.
+    Raises a RuntimeError with the reason if it fails. It is killed after `seconds`, which raises a RuntimeError, too.
     """
     context = mp.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
@@ -122,27 +121,29 @@ def _peak() -> float:
 
 
 def ratio(slow: list[float], fast: list[float]) -> str:
-    """How many times faster: by medians (by minima)."""
+    """The speed-up by medians, and in parentheses by minima."""
     return f"{statistics.median(slow) / statistics.median(fast):.1f} ({min(slow) / min(fast):.1f})"
 
 
 def shown(seconds: list[float]) -> str:
-    """Median (minimum) in seconds."""
+    """The median in seconds, and in parentheses the minimum."""
     return f"{statistics.median(seconds):.3g} ({min(seconds):.3g})"
 
 
 def installed(distribution: str) -> bool:
-    """Whether a peer is there; says that it is left out where it is not."""
+    """Returns whether another program is installed; if not, prints that it is left out."""
     try:
         version(distribution)
     except PackageNotFoundError:
-        print(f"{distribution} is not installed, so what needs it is left out: pip install {distribution}", flush=True)
+        print(
+            f"{distribution} is not installed, so its comparisons are left out: pip install {distribution}", flush=True
+        )
         return False
     return True
 
 
 class Page:
-    """A page of tables, printed as it grows and written where asked."""
+    """A page of tables: printed line by line, and written to a file on request."""
 
     def __init__(self, title: str, peers: Sequence[str]):
         versions = ", ".join(f"{name} {version(name)}" for name in ("treille", *filter(installed, peers)))
@@ -175,7 +176,7 @@ def machine() -> str:
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
-    """The options all benchmarks have."""
+    """The options that all benchmarks have."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--repeats", type=int, default=sized(5, 1))
     parser.add_argument("--smoke", action="store_true", help="a run of seconds, to see whether the script works")

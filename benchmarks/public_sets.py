@@ -23,7 +23,7 @@ from treille.tagging import Sentences, read_sentences
 
 VARIABLE = "TREILLE_DATA"
 SAMPLE = 100  # records of a file in a smoke run
-WHOLE = 4000  # bytes: a file of at most so many is not sampled
+WHOLE = 4000  # bytes; smaller files are not sampled
 SPLITS = {"train": ("train",), "test": ("test",), "all": ("train", "test")}
 
 CONVERSATIONS = ("fisher_dev", "fisher_dev2", "fisher_test", "callhome_devtest", "callhome_evltest")
@@ -46,7 +46,7 @@ def data_folder() -> Path | None:
 def reuters(split: Split = "train") -> tuple[list[str], list[list[str]]]:
     """Reuters-21578, ModApte split: 9,603 stories to train and 3,299 to test, each with its topics, often none.
 
-    A text is title and body, with every run of white space made one blank. Read from
+    A text is title and body; each run of white space is replaced by one blank. Read from
     `reuters21578/{train,test}.jsonl.gz`, one object per line with the fields `title`, `body` and `topics`.
     """
     texts, topics = list[str](), list[list[str]]()

@@ -1,7 +1,7 @@
-"""Load on `treille serve`: predictions of Reuters stories per second, and how long requests take.
+"""Load on `treille serve`: predictions of Reuters stories per second, and the time of requests.
 
 Server and client run on this machine and share its cores. The client writes prepared requests to sockets that stay open; it
-checks the status of every answer, and the labels of the first ones against those of the model itself.
+checks the status of every answer, and compares the labels of the first ones with the predictions of the model.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ async def loaded(port: int, requests: list[bytes], total: int, connections: int)
 
 
 def started(model: Path) -> tuple[subprocess.Popen[str], int]:
-    """A server in a process of its own, and its port."""
+    """Starts a server in a separate process; returns it and its port."""
     command = [sys.executable, "-m", "treille", "serve", str(model), "--port", "0", "--json"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
@@ -123,7 +123,7 @@ def started(model: Path) -> tuple[subprocess.Popen[str], int]:
 
 
 def checked(load: Load, size: int, expected: list[str]) -> None:
-    """The labels of the first answers are those of the model."""
+    """Checks that the labels of the first answers are the predictions of the model."""
     for number, body in load.first.items():
         answer = json.loads(body)
         labels = answer["labels"] if size > 1 else [answer["label"]]
@@ -173,7 +173,7 @@ def measured(
 ) -> list[str]:
     """A row of the table; the requests are divided among the repeats."""
     requests, runs, errors = prepared(port, texts, size), list[tuple[float, float, float]](), 0
-    asyncio.run(loaded(port, requests, min(total, 200), options.connections))  # until all is warm
+    asyncio.run(loaded(port, requests, min(total, 200), options.connections))  # warm up
     for _ in range(options.repeats):
         load, seconds = asyncio.run(loaded(port, requests, total // options.repeats, options.connections))
         checked(load, size, expected)

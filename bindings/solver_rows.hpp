@@ -112,7 +112,7 @@ using FormsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, c
 // The representations whose weights are vectors.
 using VectorsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const ConcatenatedIn*>;
 
-// Calls `use` with the rows in the core's own form.
+// Calls `use` with the rows in the layout of the core.
 template <class Use>
 void with_rows(const CodedIn& in, Use&& use) {
   const auto weights = in.column_weights ? view(*in.column_weights) : std::span<const double>();
@@ -150,7 +150,7 @@ void with_rows(const R& rows, Use&& use) {
   use(rows);
 }
 
-// The same with the rows of any form behind one type.
+// The same with rows of any layout behind one type.
 void with_any_rows(const FormsIn& in, const std::function<void(const AnyRows&)>& use);
 
 template <class R>

@@ -28,7 +28,7 @@ def python_packages() -> Graph:
                 modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
                 modules += [each.name for each in node.names] if isinstance(node, ast.Import) else []
                 targets = {module.split(".")[1] for module in modules if module.startswith("treille.")}
-                if "treille" in modules:  # what the package exports itself is there for users: mostly estimators
+                if "treille" in modules:  # names that the package itself exports are for users, mostly estimators
                     exported = {each.name for each in node.names} - {"_core"}
                     targets |= (exported & names) | ({"estimators"} if exported - names else set())
                 graph[name] |= targets & names - {name}
@@ -48,7 +48,7 @@ def core_directories() -> Graph:
 
 
 def layers(graph: Graph) -> list[list[str]]:
-    """Names by the length of the longest path to what uses nothing, bottom first. A cycle raises a RecursionError."""
+    """Names grouped by the length of their longest path of uses, the bottom layer first. A cycle raises a RecursionError."""
 
     def depth(name: str) -> int:
         return 1 + max(map(depth, graph[name]), default=-1)
@@ -68,7 +68,7 @@ def reduced(graph: Graph) -> list[tuple[str, str]]:
 
 
 def diagram(graph: Graph) -> str:
-    """An SVG: one row per layer, what uses nothing at the bottom."""
+    """An SVG with one row per layer; names that use no others are at the bottom."""
     rows = layers(graph)
     width = max(len(row) for row in rows) * (WIDTH + GAP) + GAP
     height = len(rows) * LAYER + GAP

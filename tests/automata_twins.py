@@ -1,4 +1,4 @@
-"""Slow twins for machines, in plain Python from the definition, and random machines to hold them against."""
+"""Slow twins for machines, in plain Python from the definition, and random machines to compare them on."""
 
 from collections import Counter
 from itertools import product
@@ -15,7 +15,7 @@ POSITIVE = st.sampled_from([0.125, 0.5, 1.0, 3.0])
 
 @st.composite
 def machines(draw, acyclic=True, acceptor=False, weights=WEIGHTS, symbols="ab", states=5, arcs=7):
-    """A random machine with symbols; some are empty, some have states that lead nowhere, many have empty labels."""
+    """A random machine with symbols; some are empty, some have useless states, many have empty labels."""
     n = draw(st.integers(1, states))
     found = []
     for _ in range(draw(st.integers(0, arcs))):

@@ -1,4 +1,4 @@
-"""What tests share. This file also puts `tests/` on the path, so that every test can import its slow twin."""
+"""Fixtures that tests share. This file also puts `tests/` on the path, so that every test can import its slow twin."""
 
 import os
 import shutil
@@ -18,21 +18,19 @@ if "TREILLE_DATA" in os.environ:  # tests change the current folder
     os.environ["TREILLE_DATA"] = os.path.abspath(os.environ["TREILLE_DATA"])
 
 
+def pytest_configure():
+    """Ctrl-C works in the tests and in their child processes, also where SIGINT is ignored, as under `nohup` or after `&`."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(0))
 
 
-@pytest.fixture
-def interruptible():
-    """Ctrl-C works here and in child processes, also where the tests were started with SIGINT ignored, as by `nohup` or `&`."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-
-
-@pytest.fixture(scope="module")  # no longer: while it is open, no test can run an event loop of its own
+@pytest.fixture(scope="module")  # not for the session: while it is open, other tests cannot run event loops
 def browser():
     """A headless Chromium, from the system or from playwright."""
     api = pytest.importorskip("playwright.sync_api", reason="needs playwright, which the extra [test] installs")

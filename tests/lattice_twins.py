@@ -1,4 +1,4 @@
-"""Lattices by their definition: sums over paths, and machines to try."""
+"""Slow twins of lattices: sums over paths, and machines to compare them on."""
 
 from collections import Counter
 
@@ -31,7 +31,7 @@ def between_distributions(k):
 
 
 def expected_features(kernel, machine):
-    """The expected features of the sequences of a machine, by name; `kernel` is one of sequences, known to be right."""
+    """The expected features of the sequences of a machine, by name; `kernel` is a kernel of sequences that has other tests."""
     sums = Counter()
     for symbols, _, weight in slow_paths(machine):
         if symbols:
@@ -63,7 +63,7 @@ def by_name(kernel, X, fitted_on=None):
 
 
 def assert_same_features(found, slow):
-    """Two counts by name agree; a name that is not there counts nothing."""
+    """Asserts that two counts by name agree; a missing name counts 0."""
     for name in slow.keys() | found.keys():
         assert found.get(name, 0.0) == pytest.approx(slow[name], rel=1e-9, abs=1e-9), name
 

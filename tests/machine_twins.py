@@ -1,4 +1,4 @@
-"""Slow twins of operations on machines: every path is walked. And random machines to try them on."""
+"""Slow twins of operations on machines, by enumeration of paths, and random machines to compare them on."""
 
 import math
 from collections import defaultdict
@@ -28,7 +28,7 @@ def times(a, b, semiring="real"):
 def slow_paths(machine, longest=None):
     """(input, output, weight) of every accepting path, of at most `longest` arcs: without it, a machine must have no cycle.
 
-    Strings are tuples of symbols, of labels where there is no table; what is empty is left out.
+    Strings are tuples of symbols, or of labels where there is no table, without the empty string.
     """
     parts = machine if isinstance(machine, MachineParts) else machine.parts()
     finals = dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
@@ -93,7 +93,7 @@ def acceptor_weight(fst, x):
 
 
 def same(a, b, semiring="real", tolerance=1e-9):
-    """Whether two dictionaries of weights agree; a string that is not there has weight zero."""
+    """Returns whether two dictionaries of weights agree; a string that is not there has weight zero."""
     pairs = ((a.get(key, ZERO[semiring]), b.get(key, ZERO[semiring])) for key in a.keys() | b.keys())
     return all(math.isclose(u, v, rel_tol=tolerance, abs_tol=tolerance) for u, v in pairs)
 

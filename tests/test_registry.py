@@ -21,24 +21,24 @@ CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 
 class Bigram(NGram):
-    """A kernel of a user's own."""
+    """A kernel of a user."""
 
     def __init__(self, unit="char"):
         super().__init__(2, unit=unit)
 
 
 class Greedy(DualCD):
-    """A solver of a user's own."""
+    """A solver of a user."""
 
 
 class Tagged(Strings):
-    """A data kind of a user's own."""
+    """A data kind of a user."""
 
     title = "tagged strings"
 
 
 class Committee(SVC):
-    """An estimator of a user's own."""
+    """An estimator of a user."""
 
 
 @pytest.fixture(autouse=True)

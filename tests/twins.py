@@ -1,4 +1,4 @@
-"""Slow twins: what the fast routines compute, in plain Python, from the definition."""
+"""Slow twins of fast routines, in plain Python, from the definition."""
 
 from collections import Counter
 from itertools import combinations

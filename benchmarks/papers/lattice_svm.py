@@ -1,24 +1,24 @@
-"""Tables 3 to 5 of Allauzen, Cortes and Mohri, "SVM optimization for lattice kernels", beside treille's, on the same stories.
+"""Tables 3 to 5 of Allauzen, Cortes and Mohri, "SVM optimization for lattice kernels", compared with treille on the same stories.
 
     TREILLE_DATA=folder python benchmarks/papers/lattice_svm.py [--sets subset full] [--kernels 4-gram ...]
         [--budget 600] [--write docs/generated/lattice_svm]
 
-Reuters-21578, ModApte split, training and test stories together, title and body as they stand; the subset is the first 466
-training stories with a body (the paper does not say which it took). acq against the rest, counts as they are, C = 1, no bias, to a
-relative duality gap of 1e-3, one thread; gappy n-grams have at most two symbols in a gap and decay 1/2. Seconds are those of
-training, features given.
+The data are the training and test stories of Reuters-21578, ModApte split, with title and body unchanged. The subset consists of
+the first 466 training stories with a body; the paper does not say which stories it used. The class acq is separated from the rest
+on raw counts, with C = 1, without bias, to a relative duality gap of 1e-3, on one thread. Gappy n-grams have at most two symbols in
+a gap and decay 1/2. Seconds are the time of training without the computation of features.
 
-Two SMOs stand beside Algorithm 2 (both have a bias of their own, as SMO must). "SMO-like" is the paper's: kernel values on demand,
-pair by pair, each by composing the two stories' automata, deterministic and minimal, made beforehand. "SMO, indexed" is treille's,
-which reads a row of kernel values off an index of the features. Both keep rows of 100 MB at most.
+Algorithm 2 is compared with two SMO solvers, which need a bias. "SMO-like", the paper's, computes kernel values on demand, pair by
+pair: it composes the automata of the two stories, which are made deterministic and minimal beforehand. "SMO, indexed", treille's,
+computes a row of kernel values with an index of the features. Both cache rows in at most 100 MB.
 
-treille's minimal automaton is exact. The paper's was made by OpenFst, from weights shifted until none was negative, and OpenFst
-rounds every weight it pushes to a multiple of 1/1024, so its machine is smaller and says something else. The same is done here,
-where pynini is installed, beside treille's minimal automaton of weights rounded once, to multiples of 1/2048; for both a table
-tells how far the outputs for the stories are from the exact ones.
+treille's minimal automaton is exact. The paper minimised with OpenFst, after shifting the weights until none was negative. OpenFst
+rounds every weight that it pushes to a multiple of 1/1024, so its machine is smaller and has other weights. If pynini is installed,
+this is repeated here, and compared with treille's minimal automaton of weights that are rounded once, to multiples of 1/2048. For
+both, a table states the errors of the outputs for the stories.
 
-A run that would take longer than the budget is not made: its time is extrapolated from runs on parts of the stories, each twice as
-many as the one before, and marked with ~.
+A run that would take longer than the budget is left out: its time is extrapolated from runs on samples of the stories of doubling
+size, and marked with ~.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from treille.io import InputError
 
 C, TOL, SUBSET = 1.0, 1e-3, sized(466, 100)
 THEIR_GRID, OUR_GRID = 1 / 1024, 1 / 2048
-FORMS = ("naive", "trie", "automaton", "flat", "merged")
+REPRESENTATIONS = ("naive", "trie", "automaton", "flat", "merged")
 KERNELS = ("4-gram", "5-gram", "6-gram", "7-gram", "10-gram", "gappy 3-gram", "gappy 4-gram", "gappy 5-gram")
-LENGTH = sized(None, 50)  # of a story; None: all of it
+LENGTH = sized(None, 50)  # characters of a story; None: all
 
 # The paper's Table 4, as printed: SMO-like, Algorithm 2 with a trie. Its Table 5: transitions of the trie, and minimal.
 TABLE_4 = {
@@ -111,7 +111,7 @@ class Task:
         self.texts, self.codes, self.kernel = texts, codes, kernel
 
     def part(self, count: int) -> Task:
-        """A sample of the stories, in their order: both classes are spread all over them."""
+        """A sample of the stories, evenly spaced, so that it has both classes."""
         kept = np.sort(np.random.default_rng(0).permutation(len(self.texts))[:count])
         return Task([self.texts[i] for i in kept], self.codes[kept], self.kernel)
 
@@ -131,8 +131,8 @@ class Task:
 
         return DualCD(representation=representation).solve(self.problem(), space, tol=TOL)
 
-    def by_form(self, name: str) -> Run:
-        """Seconds to train, without those to build the representation, which are given beside them."""
+    def by_representation(self, name: str) -> Run:
+        """The seconds of training, without building the representation, and the seconds of building it."""
         space = self.space()
         seconds, building, solution = [], [], None
         while not seconds or (sum(seconds) < sized(3, 0) and len(seconds) < 5):
@@ -158,14 +158,14 @@ class Task:
         from treille.solvers import SMO
 
         n = len(self.codes)
-        solver = SMO(cache_mb=min(100, 7e-6 * n**2))  # less than all values need: rows come on demand
+        solver = SMO(cache_mb=min(100, 7e-6 * n**2))  # less than all values take, so that rows are computed on demand
         begun = time.perf_counter()
         solution = solver.solve(self.problem("free"), space, tol=TOL)
         return Run(time.perf_counter() - begun, solution.report)
 
 
 def compositions(texts: list[str], kernel: Any) -> Any:
-    """A gram space whose values are totals of composed machines, as the paper has it."""
+    """A gram space whose values are totals of composed machines, as in the paper."""
     from treille import Fst
     from treille.automata import library
     from treille.kernels import NGram
@@ -205,27 +205,27 @@ class Run:
 
 
 def within(budget: float, task: Task, run: Callable[[Task], Run]) -> Run:
-    """The run on all stories; or, where that would pass the budget, what its growth from part to part foretells."""
+    """The time of the run on all stories; beyond the budget, it is extrapolated from the growth of the time on samples."""
     sizes = [len(task.texts) >> k for k in range(5, -1, -1) if len(task.texts) >> k >= 100]
     done: list[tuple[int, float]] = []
     for count in sizes:
         growth = 2.0
         if len(done) > 1:
             (m, s), (n, t) = done[-2:]
-            # Small parts are noisy. None grows faster than all pairs.
+            # Times of small samples are noisy, and no method grows faster than the number of pairs.
             growth = min(max(1.0, math.log(t / s) / math.log(n / m)), 2.0)
         if done and done[-1][1] * (count / done[-1][0]) ** growth > budget:
             n, t = done[-1]
             return Run(t * (len(task.texts) / n) ** growth)
         if count < len(task.texts) and done and done[-1][1] * 2**10 < budget:
-            continue  # far from the budget: on to all of them
+            continue  # far below the budget: run on all stories next
         result = run(task.part(count))
         done.append((count, result.seconds))
     return result
 
 
 def trie_arcs(strings: Any) -> int:
-    """Distinct prefixes of strings of one length."""
+    """The number of distinct prefixes of strings of one length."""
     width = int(strings.offsets[1])
     cells = strings.symbols.reshape(-1, width)
     cells = cells[np.lexsort(cells.T[::-1])]
@@ -234,7 +234,7 @@ def trie_arcs(strings: Any) -> int:
 
 
 class Sizes:
-    """Transitions of all forms of W', after training with flat weights; cells; bytes of model files."""
+    """The transitions of W' in all representations, after training with flat weights; cells; bytes of model files."""
 
     def __init__(self, task: Task, space: Any):
         self.task, self.space, self.strings = task, space, space.features.strings()
@@ -254,7 +254,7 @@ class Sizes:
 
     def exact(self) -> list[str]:
         unused = self.weights == 0
-        # A weight of 0 stays one, whatever it is multiplied by: a class of its own.
+        # A weight of 0 remains 0 under any factor, so these strings are a separate class.
         all_kept = self.minimal(np.where(unused, 1.0, self.weights), np.arange(len(unused)), unused)
         final = self.minimal_for(self.weights)
         static, merged = (self.space.represented(name, 1).core for name in ("automaton", "merged"))
@@ -279,13 +279,13 @@ class Sizes:
         return [*(self.formatted(*theirs) if theirs else [""] * 4), *self.formatted(self.minimal_for(ours), ours)]
 
     def formatted(self, arcs: int, weights: np.ndarray) -> list[str]:
-        """Size and, for the stories, how far the outputs are from those of the exact weights."""
+        """The size of a machine, and the errors of its outputs for the stories."""
         off = np.abs(self.space.rows.matvec((weights - self.weights)[:, None], threads=1))
         return [f"{arcs:,}", f"{self.trie / arcs:.2f}", f"{off.max():.2g}", f"{off.mean():.2g}"]
 
     def by_openfst(self) -> tuple[int, np.ndarray] | None:
-        """Arcs of the automaton that OpenFst minimises the trie to, costs in place of weights, and the weights it gives the
-        strings; None without pynini."""
+        """The number of arcs after OpenFst has minimised the trie, with costs as weights, and the weights of the strings in its
+        result. None without pynini."""
         try:
             import pywrapfst
         except ImportError:
@@ -347,9 +347,12 @@ def main() -> None:
         texts, codes = stories(which)
         for name in options.kernels:
             if which == "full" and name.startswith("gappy"):
-                continue  # nor does the paper
+                continue  # the paper has no number here either
             task = Task(texts, codes, kernel_of(name))
-            runs = {form: within(options.budget, task, lambda part, form=form: part.by_form(form)) for form in FORMS}
+            runs = {
+                each: within(options.budget, task, lambda part, each=each: part.by_representation(each))
+                for each in REPRESENTATIONS
+            }
             smo = within(options.budget, task, Task.by_composition)
             indexed = within(options.budget, task, Task.by_indexed_smo)
             theirs = TABLE_4.get((which, name), ("", ""))
@@ -368,7 +371,7 @@ def main() -> None:
     page.table(
         "Table 3: what a gradient and an update of W' cost",
         ("W' as", "paper: gradient", "paper: update", "treille: gradient", "treille: update"),
-        [[form, *TABLE_3[form]] for form in FORMS],
+        [[each, *TABLE_3[each]] for each in REPRESENTATIONS],
     )
     header = ("stories", "kernel", "W' as", "microseconds a visit", "MB of W'", "seconds to build it")
     page.table("Table 3, measured: a visit is a gradient and, where alpha moves, an update", header, costs)
@@ -381,7 +384,7 @@ def main() -> None:
             "paper: trie",
             "SMO-like",
             "SMO, indexed",
-            *FORMS,
+            *REPRESENTATIONS,
             "SMO-like / merged",
             "SMO, indexed / merged",
             "flat / merged",
@@ -400,7 +403,7 @@ def main() -> None:
             "trie",
             "automaton for every alpha",
             "minimal for the final alpha, all examples kept",
-            "the two's ratio",
+            "ratio of the two",
             "minimal for the final alpha",
             "trie / minimal",
             "flat cells",
@@ -412,20 +415,20 @@ def main() -> None:
         transitions,
     )
     page.table(
-        "Table 5, rounded as the paper's, and how far that takes the outputs from the exact ones",
+        "Table 5 with weights rounded as in the paper, and the errors of the outputs",
         (
             "stories",
             "kernel",
             "paper: minimal",
             "paper: ratio",
             "OpenFst, 1/1024",
-            "trie / it",
-            "outputs off by at most",
-            "on average",
+            "trie / OpenFst",
+            "largest error of outputs",
+            "mean error",
             "treille, 1/2048",
-            "trie / it",
-            "outputs off by at most",
-            "on average",
+            "trie / treille",
+            "largest error of outputs",
+            "mean error",
         ),
         rounded,
     )
@@ -433,18 +436,18 @@ def main() -> None:
 
 
 def measured_costs(runs: dict[str, Run]) -> Iterator[list[Any]]:
-    for form, run in runs.items():
+    for name, run in runs.items():
         if run.report is None:
             continue
         core = run.representation.core
-        if form == "flat":
+        if name == "flat":
             n_bytes = 8 * run.space.rows.n_features
-        elif form == "merged":
+        elif name == "merged":
             n_bytes = 8 * core.n_cells
         else:
             n_bytes = core.nbytes
         visits = max(1, run.report.epochs) * len(run.space.rows)
-        yield [form, f"{1e6 * run.seconds / visits:.3g}", f"{n_bytes / 1e6:.3g}", f"{run.building:.3g}"]
+        yield [name, f"{1e6 * run.seconds / visits:.3g}", f"{n_bytes / 1e6:.3g}", f"{run.building:.3g}"]
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 The paper learns weights of about a thousand word bigrams: for five classes of Reuters-21578 with 1,000 random training stories,
 ten times, by support vector machines; and for the ratings of four domains of Amazon reviews, in ten folds, by ridge regression.
-Errors are divided by those of the same machine with equal weights. Which bigrams, and how C was chosen, it does not say: here, the
-most frequent ones of the training part, and C by the error on the other 8,603 training stories, lambda / Lambda by that on a fifth
-of the training part; for the baseline in the same way. In "two Cs" the predictor has a C, or lambda, of its own; "chosen" is the
-way of learning that is best on the held-out part. Each part is a page of its own. Data are looked for in the folder that
-TREILLE_DATA names.
+Errors are divided by the errors of the same machine with equal weights. The paper does not say which bigrams it uses, nor how it
+chose C. Here, bigrams are the most frequent ones of the training part. C is chosen by the error on the other 8,603 training
+stories, and lambda / Lambda by the error on a fifth of the training part, for the baseline as well. In "two Cs" the predictor and
+the learning problem have different values of C, or lambda; "chosen" is the method with the smallest held-out error. Each part is a
+separate page. The data are read from the folder that TREILLE_DATA names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PAPER = {  # bigrams, and the error divided by the baseline's, in Figure 3 (a)
 SETS = ("acq", "kitchen") if SMOKE else tuple(PAPER)
 BIGRAMS = NGram(2, unit="word+lower+alnum")
 CS = 2.0 ** np.arange(-10, 11, sized(2, 10))
-LEARNING = 2.0 ** np.arange(-8, 3, sized(2, 5))  # C of learning, where it is another than that of the predictor
+LEARNING = 2.0 ** np.arange(-8, 3, sized(2, 5))  # C of learning, where it differs from the C of the predictor
 RATIOS = 2.0 ** np.arange(-10, 4, sized(1, 5))  # lambda / Lambda
 LEARNING_RATIOS = RATIOS[1:10:2]
 TRAINING = sized(1000, 60)
@@ -51,14 +51,14 @@ COUNTS = sized((250, 500, 1000, 2000, 4000, 8000, 0), (250, 0))  # bigrams there
 
 
 def most_frequent(texts: list[str], n: int) -> tuple[Features, np.ndarray]:
-    """Bigrams of texts, and which are the n most frequent; all of them if n is 0."""
+    """The bigrams of texts, and the ids of the n most frequent; of all if n is 0."""
     features = Features(BIGRAMS).fit(texts)
     counts = np.asarray(features.transform(texts).sum(axis=0)).ravel()
     return features, np.sort(np.argsort(-counts, kind="stable")[: n or len(counts)])
 
 
 def scaled(X: sp.csr_matrix) -> float:
-    """By which rows are multiplied so that their squared norm is 1 on average: the trace of the learned kernel's matrix."""
+    """The factor that makes the mean squared norm of rows 1, as the trace of the learned kernel's matrix requires."""
     return 1 / np.sqrt(X.multiply(X).sum() / X.shape[0])
 
 
@@ -100,7 +100,7 @@ def svm_errors(topic: str, n: int, trials: int) -> Iterator[Errors]:
 
 
 def ridge_errors(domain: str, n: int, folds: int) -> Iterator[Errors]:
-    """The root mean squared errors of each fold. Rows have squared norms of 1 on average, so that Lambda is their number."""
+    """The root mean squared errors of each fold. The mean squared norm of rows is 1, so that Lambda is their number."""
     texts, ratings = amazon_reviews(domain)
     y = np.asarray(ratings, float)
     learned = LearnedRidge(Linear(), tol=1e-4)
@@ -131,7 +131,7 @@ def ridge_errors(domain: str, n: int, folds: int) -> Iterator[Errors]:
 
 
 def with_choice(found: dict[str, tuple[float, float]]) -> Errors:
-    """Test errors, also of the way of learning with the least held-out error."""
+    """The test errors of each method, and of the method with the smallest held-out error."""
     best = min((name for name in found if name != "baseline"), key=lambda name: found[name][0])
     return {name: test for name, (_, test) in found.items()} | {"chosen": found[best][1]}
 

@@ -2,9 +2,8 @@
 
 Chunking of CoNLL-2000 with the paper's features: words, parts of speech, orthographic classes and affixes of 2 to 4 letters of five
 tokens, and the last two tags; features that occur twice at least. The paper ran one machine per pair or class on a computer of
-2007, with SVM-light for the linear and the exact polynomial kernels. C is chosen on the last fifth of the training sentences,
-after training on the first two fifths.
-The sentences are looked for in the folder that TREILLE_DATA names.
+2007, with SVM-light for the linear and the exact polynomial kernels. C is chosen on the last fifth of the training sentences, after
+training on the first two fifths. The sentences are read from the folder that TREILLE_DATA names.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ PAPER: dict[str, tuple[Any, ...]] = {  # F1, seconds of mining, hours of trainin
     "conjunctions, degree 2, 0.01 %": (93.71, "< 10", 0.68, 6.54),
     "conjunctions, degree 3, 0.01 %": (93.46, "< 15", 0.79, 9.95),
 }
-SUPPORT = sized(0.0001, 0.02)  # of the tokens: that of the paper
+SUPPORT = sized(0.0001, 0.02)  # share of the tokens, as in the paper
 KERNELS: dict[str, Kernel] = {
     "linear": Linear(),
     "polynomial, degree 2": Polynomial(2),
@@ -152,7 +151,7 @@ def mined(features: TokenFeatures, items: Any, degree: int, support: int, **opti
 
 
 def table_3(page: Page, repeats: int, part: float) -> None:
-    """Matching the test tokens, without tags, against the mined conjunctions: by scans alone, by lookups alone, and mixed."""
+    """Matches the test tokens, without tags, against the mined conjunctions: by scans only, by lookups only, and by both."""
     X, y = training(part)
     features, rows = TokenFeatures.fit(TEMPLATES, X, y, min_count=2, n_jobs=-1)
     train, new = recoded(features, rows), recoded(features, features.transform(conll2000("test")[0]))

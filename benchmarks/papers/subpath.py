@@ -1,9 +1,9 @@
-"""The subpath kernel at work: how products and training grow with the trees, how large the XBW index is, and accuracy.
+"""The subpath kernel: the growth of products and training with the number of trees, the size of the XBW index, and accuracy.
 
 Kimura and Kashima (2012) prove that a round of training takes O(t x^2) for each tree of x nodes after t rounds, and little more
-than 2N + N log(labels) bits; they ran no experiment. Here a round takes O(N) for all trees at once. Their bound is run beside it,
-in plain Python: all pairs of a node and an ancestor, for one plane. Each part is a page of its own. The public sets are looked for
-in the folder that TREILLE_DATA names.
+than 2N + N log(labels) bits; they ran no experiment. Here a round takes O(N) for all trees at once. For comparison, their bound is
+measured in plain Python: all pairs of a node and an ancestor, for one plane. Each part is a separate page. The public sets are read
+from the folder that TREILLE_DATA names.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from treille.spaces import ProductSpace
 from treille.trees import XBW
 
 LABELS = 20
-SLOW = 10_000  # trees beyond which the paper's bound is not run
+SLOW = 10_000  # the paper's bound is measured up to this number of trees
 
 
 def random_trees(n: int) -> Trees:
-    """Trees of 10 to 50 nodes: each hangs from the one before it or, by the toss of a coin each time, from one further up."""
+    """Trees of 10 to 50 nodes. The parent of a node is the node before it, or one of that node's ancestors, each further one with
+    half the probability."""
     random = np.random.default_rng(0)
     offsets = np.concatenate([[0], np.cumsum(random.integers(10, 51, n))])
     up = (random.geometric(0.5, offsets[-1]) - 1).tolist()
@@ -52,7 +53,7 @@ def random_trees(n: int) -> Trees:
 
 
 def resampled_trees(n: int) -> Trees:
-    """Documents of INEX 2005, drawn again and again."""
+    """Documents of INEX 2005, drawn with replacement."""
     documents, _ = inex("all")
     return documents[np.random.default_rng(0).integers(0, len(documents), n)]
 
@@ -61,7 +62,7 @@ FORESTS: dict[str, Callable[[int], Trees]] = {"random": random_trees, "resampled
 
 
 def same_as_parent(trees: Trees) -> np.ndarray:
-    """Labels to learn: whether more than one node has the label of its parent."""
+    """The classes to learn: whether more than one node has the label of its parent."""
     roots = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     above = trees.labels[roots + np.maximum(trees.parents, 0)]
     same = np.concatenate([[0], np.cumsum((above == trees.labels) & (trees.parents >= 0))])
@@ -87,19 +88,19 @@ def products_of(mark: Callable[[], None], forest: str, n: int, index: str) -> tu
 
 
 def timed(mark: Callable[[], None], job: Callable[..., Any], file: str, *rest: Any) -> None:
-    """What `job` finds is left in a file: a process of its own tells its peak alone."""
+    """Writes the result of `job` to a file; it runs in a separate process, whose peak memory is its own."""
     np.save(file, np.array(job(mark, *rest), dtype=float))
 
 
 def alone(folder: str, job: Callable[..., Any], *rest: Any) -> tuple[list[float], float]:
-    """What a job finds, and the gigabytes that its process takes at most, data included."""
+    """The result of a job, and the peak memory of its process in gigabytes, data included."""
     file = str(Path(folder, "found.npy"))
     whole, _ = peak_memory(timed, job, file, *rest)
     return np.load(file).tolist(), whole / 1024
 
 
 def enumerated_product(trees: Iterable[Any], beta: np.ndarray, decay: float) -> np.ndarray:
-    """K @ beta by the paper's bound: every node with every ancestor of it, O(x^2) for a tree of x nodes."""
+    """K @ beta by the paper's bound: all pairs of a node and an ancestor, O(x^2) for a tree of x nodes."""
     names: dict[tuple[int, str], int] = {}
     sums: dict[int, float] = defaultdict(float)
     found = []
@@ -124,7 +125,7 @@ def slope(sizes: list[float], seconds: list[float]) -> str:
 
 
 def growth(page: Page, options: Any) -> None:
-    """Seconds of a product, of what comes before the first, and memory."""
+    """The seconds of a product and of its preparation, and the memory."""
     rows, curves = [], {}
     for forest, make in FORESTS.items():
         for index in ("arrays", "xbw"):
@@ -185,7 +186,7 @@ def training_of(mark: Callable[[], None], n: int, index: str) -> tuple[float, fl
 
 
 def large(page: Page, options: Any) -> None:
-    """As many trees as asked for, trained on by cutting planes."""
+    """Training on the largest number of trees by cutting planes."""
     rows = []
     for index in ("arrays", "xbw"):
         (seconds, rounds, gap, score), gigabytes = alone(options.folder, training_of, max(options.sizes), index)
@@ -195,7 +196,7 @@ def large(page: Page, options: Any) -> None:
 
 
 def sizes(page: Page, options: Any) -> None:
-    """Bits of the index beside 2N + N H0."""
+    """The bits of the index, compared with 2N + N H0."""
     sets = {
         "CSLOG12": cslog("cslog12")[0],
         "INEX 2005": inex("all")[0],
@@ -206,7 +207,7 @@ def sizes(page: Page, options: Any) -> None:
     }
     rows = []
     for name, trees in sets.items():
-        again = -(-sized(1_000_000, 10_000) // len(trees.labels))  # as often as it takes to have a million nodes
+        again = -(-sized(1_000_000, 10_000) // len(trees.labels))  # repeated until there are a million nodes
         for title, forest in ((name, trees), (f"{name}, {again} times", trees[np.tile(np.arange(len(trees)), again)])):
             if again == 1 and title != name:
                 continue

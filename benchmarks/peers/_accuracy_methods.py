@@ -1,4 +1,4 @@
-"""What accuracy.py compares: treille's kernels as expressions, the candidates of the selection, and other programs.
+"""The methods that accuracy.py compares: kernels of treille as expressions, the candidates of the selection, and other programs.
 
 To try another kernel, add its expression to NAMED (the table of test scores) or to CANDIDATES (cross-validation).
 """
@@ -40,7 +40,7 @@ def balanced(weights: str) -> str:
 # distance from the middle, for sequences cut around a peak; there is no such kernel here.
 LSGKM = f"gappedkmer(11, k=7, filter=truncated, max_mismatches=3, alphabet=ACGT, {BOTH}).normalized()"
 
-# Kernels in the table of test scores beside `treille.SVC()`: expressions as of the option --kernel, and parameters of SVC.
+# Kernels in the table of test scores besides `treille.SVC()`: expressions as for the option --kernel, and parameters of SVC.
 NAMED: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "texts": (
         ("ngram(5).normalized()", {}),  # the default before weights
@@ -64,7 +64,7 @@ NAMED: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "lattices": (("ngram(2, min_n=1, unit=word).normalized()", {"C": 0.1, "loss": "squared_hinge"}),),
 }
 
-# What the selection tries on training parts: every kernel of a kind with every point of the grid of that kind.
+# The candidates of the selection on training parts: every kernel of a kind with every point of the grid of that kind.
 CANDIDATES: dict[str, tuple[str, ...]] = {
     "texts": (
         *(f"ngram({n}).normalized()" for n in (4, 5)),
@@ -120,7 +120,7 @@ GRID: dict[str, dict[str, tuple[Any, ...]]] = {
 
 @dataclass(frozen=True)
 class Method:
-    """A program: `make` builds a model with fit, predict and decision_function. `texts`: it is given texts, not structures."""
+    """A program: `make` builds a model with fit, predict and decision_function. `texts`: it reads texts instead of structures."""
 
     name: str
     make: Callable[[], Any]
@@ -140,7 +140,7 @@ def svc(kernel: Any = None, **options: Any) -> Any:
 
 
 def wrapped(kind: str) -> Callable[[Any], Any]:
-    """How users of treille declare the kind of their data."""
+    """The examples as users of treille declare the kind of their data."""
     import treille
 
     return {"DNA": treille.dna, "proteins": treille.protein}.get(kind, lambda X: X)

@@ -1,4 +1,4 @@
-"""The sets of accuracy.py: examples, labels, fixed splits, the score, and what is published for them."""
+"""The sets of accuracy.py: examples, labels, fixed splits, the score, and published results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FASTSK = "Blakely et al. 2020"
 
 @dataclass(frozen=True)
 class Problem:
-    """Examples, labels and splits. `texts` are what programs for texts are given instead of trees or lattices."""
+    """Examples, labels and splits. Programs for texts read `texts` instead of trees or lattices."""
 
     X: Any
     y: np.ndarray
@@ -41,7 +41,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Set:
-    """A public set: its kind decides which kernels and programs it is given to."""
+    """A public set: its kind determines the kernels and programs to compare."""
 
     name: str
     kind: str
@@ -59,7 +59,7 @@ class Set:
         return float(accuracy_score(y, outputs))
 
     def scored(self, parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
-        """The mean over splits and its standard error: by the splits, or by resampling the test part of the only one."""
+        """The mean over splits and its standard error: from the splits, or by resampling the test part of a single split."""
         if len(parts) > 1:
             scores = [self.score(y, outputs) for y, outputs in parts]
             return float(np.mean(scores)), float(np.std(scores, ddof=1) / len(scores) ** 0.5)
@@ -85,7 +85,7 @@ def given(n_train: int, n: int) -> list[Split]:
 
 
 def sampled(y: np.ndarray, most: int) -> np.ndarray:
-    """At most so many examples, drawn by the seed, in their order."""
+    """At most this many examples, drawn by the seed, in their order."""
     return np.sort(np.random.default_rng(SEED).permutation(len(y))[:most])
 
 
@@ -101,7 +101,7 @@ def domain(name: str) -> Problem:
 
 @cache
 def sentences(name: str) -> Problem:
-    """The last two sentences of at least six words of every review, labelled as it is."""
+    """The last two sentences of at least six words of every review, with the label of the review."""
     reviews = domain(name)
     texts, owners = list[str](), list[int]()
     for i, review in enumerate(reviews.X):
@@ -197,7 +197,7 @@ def glycans(name: str) -> Problem:
 
 @cache
 def kingdoms() -> Problem:
-    """6,000 of the glycans that are known from one kingdom alone, of kingdoms with at least 100 of these."""
+    """6,000 of the glycans that are known from a single kingdom with at least 100 such glycans."""
     from public_sets import data_file
     from treille import Trees
     from treille.io import read
@@ -213,7 +213,7 @@ def kingdoms() -> Problem:
 
 @cache
 def conversations() -> Problem:
-    """Is it a question? By what was recognised; conversations to test are not those to train."""
+    """Returns whether an utterance is a question, by what was recognised. Training and test part have different conversations."""
     from public_sets import fisher_callhome
     from treille import Lattices
 

@@ -1,4 +1,4 @@
-"""All substrings of the Reuters stories: what building costs, what a product costs beside a pass of 5-gram features, and growth."""
+"""All substrings of the Reuters stories: the cost of building and of a product, compared with features of 5-grams, and growth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SYMBOLS = sized((1_250_000, 2_500_000, 5_000_000, 10_000_000), (10_000, 20_000))
 
 
 def all_substrings(page: Page, repeats: int) -> None:
-    """Tables of costs beside 5-grams, of n-gram ranges, and of growth with the number of symbols; one thread."""
+    """Tables of costs compared with 5-grams, of n-gram ranges, and of growth with the number of symbols; one thread."""
     from treille.kernels import AllSubstrings, NGram
 
     kernel, five = AllSubstrings(0.5), NGram(5)
@@ -60,7 +60,7 @@ def _ranges(page: Page, batch: Any, beta: np.ndarray, repeats: int) -> None:
 def _growth(page: Page, kernel: Any, batch: Any, repeats: int) -> None:
     stops = np.searchsorted(batch.offsets, SYMBOLS, side="right") - 1
     times = np.full((2, len(stops)), np.inf)
-    for _ in range(repeats):  # the sizes take turns: a busy minute of the machine must not bend the line
+    for _ in range(repeats):  # sizes take turns, so that a busy minute of the machine does not change the slope
         for k, stop in enumerate(stops):
             part, beta = batch[:stop], np.ones(stop)
             begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The data sets and problems of the portfolio: what each cell trains on."""
+"""The data sets and problems of the portfolio."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def reviews() -> Examples:
 
 @cache
 def clauses() -> Examples:
-    """100,000 clauses of the reviews: what stands between two marks of punctuation, labelled as the review is."""
+    """100,000 clauses of the reviews, the texts between two marks of punctuation, with the label of the review."""
     texts, labels = list[str](), list[str]()
     for review, label in zip(*reviews(), strict=True):
         for clause in re.split(r"(?<=[.,;:!?()])\s+", review):
@@ -95,7 +95,7 @@ def questions() -> Examples:
 
 @cache
 def functions(n_modules: int = 0) -> Examples:
-    """Functions of the standard library by package: the eight usual ones, or the first so many modules by name."""
+    """Functions of the standard library by package: the eight default packages, or the first modules by name."""
     import treille.datasets as datasets
     from treille.io import InputError
 
@@ -150,7 +150,7 @@ class Cell:
         return kernel.normalized() if self.normalised else kernel
 
     def sklearn_matrix(self, texts: list[str]) -> Any:
-        """The vectorizer and the matrix that scikit-learn's users would make: the same n-grams."""
+        """The vectorizer and the matrix that users of scikit-learn would make of the same n-grams."""
         from sklearn.feature_extraction.text import CountVectorizer
         from sklearn.preprocessing import normalize
 

@@ -1,4 +1,4 @@
-"""Gapped k-mers on the FastSK sets: the matrix per pair, training on features, and what is predicted."""
+"""Gapped k-mers on the FastSK sets: the time of the matrix per pair, training on features, and the accuracy."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ PROTEINS = sized(("1.1", "2.1", "2.34", "3.19"), ("1.1",))
 FASTSK, LSGKM = (
     6.0,
     33.0 / (1288 * 1288 / 2) * 1e6 * (200 / 226) ** 2,
-)  # microseconds a pair, as told for these programs
+)  # microseconds per pair, as reported for these programs
 
 
 def gapped_kmers(page: Page, repeats: int) -> None:
-    """Tables for DNA (length 10, k 6) and for proteins (length 6, k 4), the sets in capitals, windows with N left out."""
+    """Tables for DNA (length 10, k 6) and for proteins (length 6, k 4), in upper case, without windows that contain N."""
     import treille
     from treille.kernels import GappedKmer
 
@@ -43,7 +43,9 @@ def gapped_kmers(page: Page, repeats: int) -> None:
         a_pair = [1e6 * s / pairs for s in seconds["matrix"]]
         mean = len(batch.symbols) / len(X)
         row = [name, f"{len(X):,}", f"{mean:.0f}", shown(a_pair)]
-        if kind == "dna":  # a pair costs as the product of its lengths, 200 bases each in what is told
+        if (
+            kind == "dna"
+        ):  # the cost of a pair is proportional to the product of its lengths; reported for 200 bases each
             scale = (mean / 200) ** 2
             row += [f"{FASTSK * scale / min(a_pair):.0f}", f"{LSGKM * scale / min(a_pair):.0f}"]
         else:

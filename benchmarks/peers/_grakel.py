@@ -1,4 +1,4 @@
-"""Graphs as GraKeL reads them, and its kernels beside those of treille with the same definition."""
+"""Graphs as GraKeL reads them, and pairs of kernels of both programs with the same definition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REPORTED = 1e-300
 
 @dataclass(frozen=True)
 class Pair:
-    """A kernel of treille, and GraKeL's of the same definition."""
+    """A kernel of treille, and a kernel of GraKeL with the same definition."""
 
     name: str
     ours: Kernel
@@ -53,7 +53,7 @@ def _matrix(graph: Graph) -> list[Any]:
 
 
 def pairs() -> dict[str, Pair]:
-    """What both programs compute."""
+    """The kernels that both programs compute."""
     import grakel
 
     class Mended(grakel.RandomWalk):  # type: ignore[misc]
@@ -113,7 +113,7 @@ def pairs() -> dict[str, Pair]:
 
 
 def molecules() -> list[Graph]:
-    """Those of the page From GraKeL: ethanol, dimethyl ether, acetic acid and cyclopropanol."""
+    """The molecules of the page From GraKeL: ethanol, dimethyl ether, acetic acid and cyclopropanol."""
     return [
         Graph(list("CCO"), [(0, 1), (1, 2)]),
         Graph(list("COC"), [(0, 1), (1, 2)]),

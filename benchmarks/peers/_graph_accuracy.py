@@ -19,7 +19,7 @@ REPETITIONS = sized({"MUTAG": 10, "PTC_MR": 10, "ENZYMES": 5, "PROTEINS": 5, "NC
 CS = sized((0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), (1.0,))
 FOLDS = sized(10, 2)
 THREADS = 2
-LARGEST_MATRIX = 1000  # graphs: cross-validation of kernels without features takes hours beyond
+LARGEST_MATRIX = 1000  # graphs; with more, cross-validation of kernels without features takes hours
 DEFAULT = Graphs.default_kernels([])[0][0]
 METHODS: dict[str, list[Any]] = {
     "VertexHistogram": [VertexHistogram().normalized(), VertexHistogram(counts="log")],
@@ -44,7 +44,7 @@ PUBLISHED = {
     ("WeisfeilerLehman", "PROTEINS"): "0.761",
     ("WeisfeilerLehman", "NCI1"): "0.856",
 }
-# Expressions of kernels, tried as the default: with C = 1, so that a factor is the C of a normalised kernel.
+# Expressions of candidates for the default kernel, with C = 1, so that a factor is the C of a normalised kernel.
 CANDIDATES = (
     *(f"{C}*weisfeilerlehman({h}).normalized()" for h in (2, 3, 5) for C in (1, 10)),
     *(
@@ -61,7 +61,7 @@ CANDIDATES = (
 
 
 def defaults(page: Page, repeats: int) -> None:
-    """What the default kernel of graphs was chosen from: 5 folds of each set, and of functions of the standard library."""
+    """The candidates for the default kernel of graphs, in 5 folds of each set and of functions of the standard library."""
     sets = {name: graphs(name) for name in REPETITIONS}
     functions, packages = function_graphs(sized(None, ["json", "email"]), per_package=sized(250, 10))
     sets["functions"] = (Graphs(functions), packages)
@@ -78,7 +78,7 @@ def defaults(page: Page, repeats: int) -> None:
 
 
 def accuracy(page: Page, repeats: int) -> None:
-    """Ten folds, several times; C and the parameters of the kernel are chosen by 5 folds of each training part."""
+    """Ten folds, repeated; C and the parameters of the kernel are chosen in 5 folds of each training part."""
     sets = {name: graphs(name) for name in REPETITIONS}
     rows = []
     for method, kernels in METHODS.items():
@@ -98,7 +98,7 @@ def accuracy(page: Page, repeats: int) -> None:
 
 
 def _scored(kernels: list[Any], batch: Graphs, y: np.ndarray, repetitions: int) -> tuple[float, float]:
-    """Mean accuracy of each repetition: mean and standard deviation."""
+    """The mean and standard deviation of the mean accuracies of all repetitions."""
     featured = not isinstance(kernels[0], Kernel) or kernels[0].has_features
     matrices = [] if featured else [kernel(batch, n_jobs=THREADS) for kernel in kernels]
     means = []
@@ -117,7 +117,7 @@ def _scored(kernels: list[Any], batch: Graphs, y: np.ndarray, repetitions: int) 
 
 
 def _by_matrices(matrices: list[np.ndarray], y: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
-    """Kernels without features: a matrix of all examples serves every fold."""
+    """Kernels without features: one matrix of all examples for all folds."""
     found = [SVCCV("precomputed", Cs=CS, n_jobs=THREADS).fit(K[np.ix_(train, train)], y[train]) for K in matrices]
     best = int(np.argmax([model.best_score_ for model in found]))
     return float(found[best].score(matrices[best][np.ix_(test, train)], y[test]))

@@ -1,4 +1,4 @@
-"""LIBLINEAR on a given matrix, one thread, at the largest eps that reliably gives a duality gap."""
+"""LIBLINEAR on a given matrix, on one thread, with the largest eps that reliably reaches a duality gap."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Liblinear:
         return train(self.problem, parameter(f"-s 3 -c {self.C} -B 1 -e {eps} {options}"))
 
     def gap(self, eps: float) -> float:
-        """Relative; of several classes the largest, as in treille. The dual values are those that LIBLINEAR prints."""
+        """The relative gap; of several classes the largest, as in treille. The dual values are printed by LIBLINEAR."""
         with printed() as lines:
             model = self.train(eps, "")
         duals = [-float(line.split("=")[1]) for line in lines if line.startswith("Objective value")]
@@ -41,10 +41,10 @@ class Liblinear:
         return float(((primals - duals) / primals).max())
 
     def eps_for(self, gap: float, careful: bool = True) -> float:
-        """The largest of the grid that keeps the gap, in two runs, and whose two smaller neighbours do as well.
+        """The largest eps of the grid with which two runs reach the gap, if its two smaller neighbours reach it, too.
 
-        LIBLINEAR's primal value fluctuates, and users do not see the gap, so a single lucky eps is no use. Not `careful`: the
-        first of a coarse grid that keeps the gap once.
+        LIBLINEAR's primal value fluctuates, and users do not see the gap, so an eps that reaches it by chance does not count. If
+        not `careful`: the first eps of a coarse grid with which one run reaches the gap.
         """
         first = next((k for k in range(0, len(EPS), COARSE) if self.gap(EPS[k]) <= gap), None)
         if first is not None and not careful:
@@ -59,7 +59,7 @@ class Liblinear:
 
 @contextlib.contextmanager
 def printed() -> Iterator[list[str]]:
-    """What compiled code prints meanwhile, in lines."""
+    """Captures the lines that compiled code prints inside ``with``."""
     lines: list[str] = []
     ctypes.CDLL(None).fflush(None)
     with tempfile.TemporaryFile("w+") as file:

@@ -1,4 +1,4 @@
-"""Generated graphs like molecules, and how training on them grows with their number."""
+"""Generated graphs similar to molecules, and the growth of the training time with their number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = sized((12_500, 25_000, 50_000, 100_000), (50, 100))
 
 
 def molecules(n: int, seed: int = 0) -> tuple[list[Graph], np.ndarray]:
-    """Chains with branches and rings, 30 atoms on average; classes are whether O is bonded to N, one in ten wrong."""
+    """Chains with branches and rings, 30 atoms on average. The class is whether O is bonded to N, and wrong for one in ten."""
     random = np.random.default_rng(seed)
     found, classes = [], np.empty(n, int)
     for i in range(n):
@@ -36,14 +36,14 @@ def molecules(n: int, seed: int = 0) -> tuple[list[Graph], np.ndarray]:
 
 
 def train(mark: Callable[[], Any], n: int) -> None:
-    """In a process of its own, for its memory."""
+    """Trains in a separate process, to measure its memory."""
     examples, classes = molecules(n)
     mark()
     SVC(WeisfeilerLehman(5).normalized()).fit(Graphs(examples), classes)
 
 
 def scale(page: Page, repeats: int) -> None:
-    """Seconds from Python objects to a model, on one thread; the slope of their logarithm."""
+    """The seconds from Python objects to a model, on one thread, and the slope of their logarithm."""
     rows, logs = [], []
     for n in SIZES:
         examples, classes = molecules(n)

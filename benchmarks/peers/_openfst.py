@@ -1,4 +1,4 @@
-"""Machines to OpenFst and back by its binary form, log64 arcs: every digit of the weights crosses."""
+"""Machines to OpenFst and back by its binary format, with log64 arcs, which keeps every digit of the weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAD = struct.pack("<ii6si5sii", 2125659606, 6, b"vector", 5, b"log64", 2, 0)
 
 
 def to_openfst(fst: Fst) -> pywrapfst.VectorFst:
-    """The machine as OpenFst's, weights over the reals as costs."""
+    """A machine of OpenFst; weights over the reals become costs."""
     parts = fst.astype("log").parts()
     arcs = np.empty(len(parts.sources), ARC)
     for name in ("input", "output", "weight", "target"):
@@ -23,7 +23,7 @@ def to_openfst(fst: Fst) -> pywrapfst.VectorFst:
     finals = np.full(parts.n_states, np.inf)
     finals[parts.final_states] = parts.final_weights
     counts = np.bincount(parts.sources, minlength=parts.n_states).tolist()
-    data, at = [HEAD, struct.pack("<Qqqq", 3, parts.start, parts.n_states, len(arcs))], 0  # 3: nothing is known of it
+    data, at = [HEAD, struct.pack("<Qqqq", 3, parts.start, parts.n_states, len(arcs))], 0  # 3: no properties are known
     for final, count in zip(finals.tolist(), counts, strict=True):
         data += [struct.pack("<dq", final, count), arcs[at : at + count].tobytes()]
         at += count
@@ -31,7 +31,7 @@ def to_openfst(fst: Fst) -> pywrapfst.VectorFst:
 
 
 def from_openfst(other: pywrapfst.VectorFst) -> Fst:
-    """OpenFst's machine in the log semiring."""
+    """A machine of OpenFst in the log semiring."""
     data = other.write_to_string()
     start, n = struct.unpack_from("<qq", data, len(HEAD) + 8)
     at = len(HEAD) + 32

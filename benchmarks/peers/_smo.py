@@ -1,4 +1,4 @@
-"""SMO beside LIBSVM on the same matrix, and SMO where the matrix would not fit."""
+"""SMO compared with LIBSVM on the same matrix, and SMO where the matrix does not fit in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGE = sized(20_000, 200)
 
 
 def strings(n: int, length: int = 100) -> tuple[list[str], np.ndarray]:
-    """Random DNA; one class has a motif, mutated here and there, and some labels are wrong."""
+    """Random DNA. One class has a motif with some mutations, and some labels are wrong."""
     rng = np.random.default_rng(0)
     letters = np.array(list("ACGT"))
     texts = rng.choice(letters, (n, length))
@@ -28,7 +28,7 @@ def strings(n: int, length: int = 100) -> tuple[list[str], np.ndarray]:
 
 
 def smo(page: Page, repeats: int) -> None:
-    """Training on a precomputed matrix, at LIBSVM's own stopping rule and eps; then rows on demand."""
+    """Training on a precomputed matrix with LIBSVM's stopping rule and eps, then with rows on demand."""
     from libsvm.svmutil import svm_parameter, svm_problem, svm_train
 
     from treille.kernels import NGram, Precomputed

@@ -1,4 +1,4 @@
-"""The subsequence kernel beside strkernels', one thread each."""
+"""The subsequence kernel compared with strkernels, on one thread each."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ COUNT, LENGTH, SAMPLE = sized(500, 20), sized(400, 50), sized(40, 10)
 
 
 def subsequence(page: Page, repeats: int) -> None:
-    """The matrix of 500 strings of 400 symbols at n = 3. strkernels computes that of 40 of them, and its time is scaled by the
-    number of pairs, as it would take minutes. Its values are sums over the lengths 1 to n, from the same table."""
+    """The matrix of 500 strings of 400 symbols at n = 3. strkernels would take minutes, so it computes the matrix of 40 of them,
+    and its time is scaled by the number of pairs. Its values are sums over the lengths 1 to n, from the same table."""
     from strkernels import SubsequenceStringKernel
 
     from treille.kernels import Subsequence

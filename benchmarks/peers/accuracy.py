@@ -1,10 +1,10 @@
-"""How accurate `treille.SVC()` is without any argument, beside named kernels and what people would use instead.
+"""The accuracy of `treille.SVC()` without arguments, compared with named kernels and with what people would use instead.
 
     TREILLE_DATA=folder python benchmarks/peers/accuracy.py [--quick] [--parts test selection] [--write docs/generated/accuracy]
 
-Two parts. `selection` scores candidate kernels by cross-validation on training parts alone; the defaults of treille are chosen by
-it. `test` trains with what was chosen, and scores on the test parts. Each program runs in a process of its own, and one that fails
-or takes longer than `--limit` seconds leaves a line that says so. Rows are printed as they come.
+There are two parts. `selection` scores candidate kernels by cross-validation on training parts only; the defaults of treille are
+chosen by these scores. `test` trains with the chosen kernels, and scores on the test parts. Each program runs in a separate
+process; for one that fails or takes longer than `--limit` seconds, the table says so. Rows are printed one by one.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def selection(page: Page, sets: list[Set], limit: float, quick: bool) -> None:
 
 
 def _cross_validated(each: Set, kernel: str, grid: list[Any], most: int, limit: float) -> Any:
-    """Scores for every point of the grid, and the seconds of the whole; None where this failed."""
+    """The scores for every point of the grid, and the seconds of all together; None if one failed."""
     from treille.kernels import Precomputed
 
     problem = each.load()

@@ -1,4 +1,4 @@
-"""Machines beside OpenFst's (pynini): an n-gram kernel by three routes, and the operations on random machines, log64 arcs.
+"""Machines compared with OpenFst (pynini), log64 arcs: an n-gram kernel by three methods, and operations on random machines.
 
 The peer is installed by ``pip install pynini``. Weights and languages are compared before anything is timed.
 """
@@ -29,12 +29,12 @@ from treille.io.machine import MachineParts
 from treille.kernels import NGram
 
 ORDER, LENGTH, DOCUMENTS = 4, sized(800, 100), sized(101, 5)
-DELTA = 1e-12  # to which OpenFst rounds weights that it compares: by default so coarsely that totals differ beyond 1e-9
+DELTA = 1e-12  # the precision with which OpenFst compares weights; by default, totals differ by more than 1e-9
 SIZES = sized((1_000, 10_000, 100_000), (1_000,))
 
 
 def in_place(operation: str, machine: Any, **options: float) -> Any:
-    """OpenFst's operations that change a machine, on a copy: ours give a new one, too."""
+    """Operations of OpenFst that change a machine, on a copy, since the operations of treille return new machines."""
     copy = machine.copy()
     getattr(copy, operation)(**options)
     return copy
@@ -47,14 +47,14 @@ def total(machine: Any) -> float:
 
 
 def row(name: str, jobs: tuple[Callable[[], Any], Callable[[], Any]], repeats: int, scale: float = 1.0) -> list[str]:
-    """Ours and theirs interleaved; ours counts `scale` times."""
+    """Both programs, interleaved; the time of treille is multiplied by `scale`."""
     seconds = interleaved(dict(zip(("ours", "theirs"), jobs, strict=True)), repeats)
     ours = [s * scale for s in seconds["ours"]]
     return [name, shown(ours), shown(seconds["theirs"]), ratio(seconds["theirs"], ours)]
 
 
 def kernel(page: Page, repeats: int) -> None:
-    """Two routes through machines for one pair of documents; and rows of features for all pairs of 101."""
+    """Two compositions of machines for one pair of documents, and rows of features for all pairs of 101 documents."""
     source = "".join(functions(sized(None, ["json"]), per_package=200)[0])
     code = [source[k * LENGTH : (k + 1) * LENGTH] for k in range(DOCUMENTS)]
     dna = ["".join(letters) for letters in np.random.default_rng(0).choice(list("ACGT"), (DOCUMENTS, LENGTH))]
@@ -112,13 +112,14 @@ def kernel(page: Page, repeats: int) -> None:
         ]
         page.table(
             f"k(x, y) of {ORDER}-grams, strings of {LENGTH} symbols, {title}: seconds, median (minimum), one thread",
-            ("route", "treille", "OpenFst", "times faster"),
+            ("method", "treille", "OpenFst", "times faster"),
             rows,
         )
 
 
 def random_machine(n_arcs: int, labels: int, seed: int, epsilons: float = 0.0, transducer: bool = False) -> Fst:
-    """Five arcs out of each state, to one of the next ten; costs between 0 and 1; every tenth state is final."""
+    """Random machines: five arcs leave each state for one of the next ten; costs are between 0 and 1; every tenth state is
+    final."""
     rng = np.random.default_rng(seed)
     n = n_arcs // 5
     sources = np.repeat(np.arange(n), 5)
@@ -136,7 +137,8 @@ def random_machine(n_arcs: int, labels: int, seed: int, epsilons: float = 0.0, t
 
 
 def operations(page: Page, repeats: int) -> None:
-    """Each operation on the same machine; answers are compared by the total of their paths, deterministic ones by every string."""
+    """Each operation on the same machine. Results are compared by their totals, deterministic ones by the weight of every
+    string."""
     rows = []
     for n_arcs in SIZES:
         left = random_machine(max(500, n_arcs // 100), 10, 1, 0.1, True)

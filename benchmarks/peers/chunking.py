@@ -1,10 +1,10 @@
-"""Chunking of CoNLL-2000 beside CRFsuite, and the polynomial kernel beside LIBSVM.
+"""Chunking of CoNLL-2000 compared with CRFsuite, and the polynomial kernel compared with LIBSVM.
 
-Tagger and CRFsuite have the same features: those of the paper of papers/polynomial.py, and for CRFsuite all pairs of tags as
-transitions. CRFsuite's penalties are the best of PENALTIES on the last fifth of the training sentences, after training on the first
-two fifths; the choice is not in its times. The tokens' features are given to CRFsuite
-ready-made, as lists of str; making them is not in its times, except where the table says so. The sentences are looked for in the
-folder that TREILLE_DATA names; the peers are installed by ``pip install python-crfsuite libsvm-official``.
+Tagger and CRFsuite have the same features, from the paper of papers/polynomial.py, and CRFsuite has all pairs of tags as
+transitions. The penalties of CRFsuite are the best of PENALTIES on the last fifth of the training sentences, after training on the
+first two fifths; its times do not include this choice. CRFsuite gets the features of tokens as lists of str; its times include
+making them only where the table says so. The sentences are read from the folder that TREILLE_DATA names; install the other programs
+with ``pip install python-crfsuite libsvm-official``.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from treille.tagging import (
 PARTS = ("crfsuite", "libsvm")
 PAPER = [t for t in default_templates(2) if ("|" not in t and "lower" not in t) or t.startswith("tag")]
 TOKENS = sized(10_000, 200)
-PENALTIES = ((0.0, 1.0), (0.3, 0.03))  # c1 and c2; a smaller c2 alone, 0.3 or 0.1, was worse
+PENALTIES = ((0.0, 1.0), (0.3, 0.03))  # c1 and c2; smaller values of c2 with c1 = 0, 0.3 and 0.1, were worse
 
 
 def feature_lists(features: TokenFeatures, X: Any) -> list[list[list[str]]]:
-    """The static features of the tokens, by name."""
+    """The names of the static features of the tokens."""
     rows, names = features.transform(X), [features.name(i) for i in range(features.n_features)]
     tokens = [[names[i] for i in rows.ids[a:b]] for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
     return [tokens[a:b] for a, b in zip(X.offsets[:-1], X.offsets[1:], strict=True)]
@@ -125,14 +125,15 @@ def crfsuite(page: Page, repeats: int, kernels: dict[str, tuple[Kernel | None, l
 
 
 def tag_file(model: Tagger, path: Path) -> None:
-    """From words in a file to tags in a file."""
+    """Tags the words of a file, and writes the tags to another file."""
     with open(path.with_suffix(".tagged"), "wb") as out:
         for block in stream_sentences(path):
             out.write(block.with_tags(model.tagged(block.sentences)))
 
 
 def libsvm(page: Page, repeats: int) -> None:
-    """The first tokens, B-NP against the rest, (1 + s)^2 unscaled, LIBSVM at its default eps, whose gap is about 3e-4."""
+    """B-NP against the rest on the first tokens, with (1 + s)^2, and LIBSVM with its default eps, which reaches a gap of about
+    3e-4."""
     from libsvm.svmutil import svm_parameter, svm_predict, svm_problem, svm_train
     from scipy.sparse import csr_matrix
 
@@ -188,7 +189,7 @@ def libsvm(page: Page, repeats: int) -> None:
 def libsvm_gap(model: Any, train: Any, target: np.ndarray, C: float) -> float:
     """(primal - dual) / primal at the solution of LIBSVM."""
     support = np.array(model.get_sv_indices()) - 1
-    first = model.get_labels()[0]  # the class that LIBSVM takes for the positive one
+    first = model.get_labels()[0]  # the class that LIBSVM uses as the positive class
     coefficients = first * np.array([own[0] for own in model.get_sv_coef()])
     products = np.concatenate(
         [Polynomial(2)(train[a : a + 1000], train[support]) @ coefficients for a in range(0, train.shape[0], 1000)]
@@ -203,13 +204,13 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--parts", choices=PARTS, nargs="+", default=PARTS)
     options = parser.parse_args()
-    page = Page("Tagging and polynomial kernels beside their peers", ("python-crfsuite", "libsvm-official"))
+    page = Page("Tagging and polynomial kernels compared with other programs", ("python-crfsuite", "libsvm-official"))
     if "crfsuite" in options.parts and installed("python-crfsuite"):
         kernels = {
             "linear": (Linear(), PAPER, 1.0),
             "mined, 0.01 %": (Conjunctions(2, min_support=sized(0.0001, 0.02)), PAPER, 3.0),
             "polynomial, degree 2": (Polynomial(2), PAPER, 3.0),
-            "as it is by default": (None, None, 3.0),
+            "default": (None, None, 3.0),
         }
         crfsuite(page, options.repeats, kernels)
     if "libsvm" in options.parts and installed("libsvm-official"):

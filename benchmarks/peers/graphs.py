@@ -1,8 +1,8 @@
-"""Graph kernels beside GraKeL: seconds, values, accuracy on five public sets, and growth with the number of graphs.
+"""Graph kernels compared with GraKeL: seconds, values, accuracy on five public sets, and growth with the number of graphs.
 
-Each part is a page of its own. The sets (MUTAG, PTC_MR, ENZYMES, PROTEINS, NCI1) are looked for in the folder that TREILLE_DATA
-names. Both programs begin with graphs as Python objects, and use one thread unless a table says otherwise. Where GraKeL takes
-minutes it gets a random sample of the graphs, whose number is in the table.
+Each part is a separate page. The sets (MUTAG, PTC_MR, ENZYMES, PROTEINS, NCI1) are read from the folder that TREILLE_DATA names.
+Both programs start from graphs as Python objects, and use one thread unless a table says otherwise. Where GraKeL takes minutes, it
+runs on a random sample of the graphs, whose size is in the table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from treille.data import Graph
 from treille.kernels import RandomWalk
 
 SETS = sized(("MUTAG", "PTC_MR", "ENZYMES", "PROTEINS", "NCI1"), ("MUTAG",))
-PATIENCE = 60.0  # seconds: what takes GraKeL longer is run once
+PATIENCE = 60.0  # seconds; runs in which GraKeL takes longer are not repeated
 HEADER = ("set", "graphs", "GraKeL, seconds", "treille, seconds", "times faster", "repeats")
 # Graphs in a sample, and the nodes of the largest: GraKeL forms matrices of the product graph for the exponential series.
 SAMPLES = {
@@ -51,7 +51,7 @@ def sample(name: str, most: int, largest: int) -> tuple[list[Graph], np.ndarray]
 
 
 def timed(jobs: dict[str, Any], repeats: int) -> tuple[dict[str, list[float]], int]:
-    """Seconds of the jobs, which take turns; one repeat if the first took long."""
+    """The seconds of the jobs, which take turns; a single repeat if the first run took long."""
     first = interleaved(jobs, 1)
     if sum(map(sum, first.values())) > PATIENCE or repeats == 1:
         return first, 1
@@ -69,7 +69,7 @@ def beside(name: str, pair: Pair, examples: list[Graph], repeats: int) -> list[A
 
 
 def walks(page: Page, repeats: int) -> None:
-    """Matrices of random walks, start="all", decay 0.01, as GraKeL defines them."""
+    """Matrices of random walks with start="all" and decay 0.01, the definition of GraKeL."""
     for kernel, (most, largest) in SAMPLES.items():
         pair = pairs()[kernel]
         rows = [beside(name, pair, sample(name, most, largest)[0], repeats) for name in SETS]
@@ -78,7 +78,7 @@ def walks(page: Page, repeats: int) -> None:
 
 
 def all_walks(page: Page, repeats: int) -> None:
-    """Labelled walks of all lengths, exponential, on the whole of NCI1; GraKeL's seconds are extrapolated from a few pairs."""
+    """Labelled walks of all lengths, exponential, on all of NCI1; the seconds of GraKeL are extrapolated from a few pairs."""
     batch, _ = graphs("NCI1")
     few = sample("NCI1", *SAMPLES["labelled random walks, exponential"])[0]
     pair = pairs()["labelled random walks, exponential"]
@@ -104,7 +104,7 @@ def matrices(page: Page, repeats: int) -> None:
 
 
 def training(page: Page, repeats: int) -> None:
-    """Weisfeiler-Lehman, h = 5, end to end: trained on nine tenths, scored on the rest, C = 1, normalised."""
+    """Weisfeiler-Lehman, h = 5, normalised, with C = 1, end to end: trained on nine tenths, scored on the rest."""
     rows = [_trained(name, pairs()["Weisfeiler-Lehman, h = 5"], repeats) for name in SETS]
     header = (*HEADER, "GraKeL's accuracy", "treille's accuracy")
     page.table("From graphs to predictions: Weisfeiler-Lehman, h = 5, and SVM; median (minimum)", header, rows)
@@ -152,7 +152,7 @@ def values(page: Page, repeats: int) -> None:
 
 
 def examples(page: Page, repeats: int) -> None:
-    """The values of both programs for the molecules of the page From GraKeL."""
+    """The kernel values of both programs for the molecules of the page From GraKeL."""
     rows = []
     for pair in pairs().values():
         both = pair.our_matrix(molecules()), pair.their_matrix(pair.given(molecules()))
@@ -182,7 +182,7 @@ def main() -> None:
         if part not in WITHOUT_PEER and not installed("grakel"):
             continue
         page = Page(f"Graphs: {part.replace('_', ' ')}", ("grakel",))
-        with threadpool_limits(1):  # numpy's, which GraKeL's products of small matrices use
+        with threadpool_limits(1):  # threads of numpy, which GraKeL uses for products of small matrices
             PARTS[part](page, options.repeats)
         page.write(options.write, part)
 

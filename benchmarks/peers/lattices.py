@@ -1,6 +1,6 @@
-"""Lattices of conversations: expected counts of all, training on them, and what lattices tell that the best path does not.
+"""Lattices of conversations: expected counts, training on these, and accuracy compared with the best path of each lattice.
 
-The Fisher and CALLHOME lattices are looked for in the folder that TREILLE_DATA names.
+The Fisher and CALLHOME lattices are read from the folder that TREILLE_DATA names.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KERNELS = {
 
 
 def counting(page: Page, batch: Lattices, y: np.ndarray, repeats: int) -> None:
-    """Expected counts, and training on them."""
+    """The time of computing expected counts, and of training on them."""
     rows = []
     for name, n in (("bigrams", 2), ("trigrams", 3)):
         kernel = NGram(n, unit="word")
@@ -49,7 +49,7 @@ def counting(page: Page, batch: Lattices, y: np.ndarray, repeats: int) -> None:
 
 
 def questions(page: Page, batch: Lattices, y: np.ndarray) -> None:
-    """Is it a question? By the lattice, and by its best path."""
+    """Recognising questions, by the lattice and by its best path."""
     best = batch.best(n_jobs=2)
     rows = []
     for name, kernel in KERNELS.items():

@@ -1,4 +1,4 @@
-"""FiniteNewton beside LIBLINEAR's primal Newton method (-s 2) and beside DualCD: the squared hinge to the same gap.
+"""FiniteNewton compared with LIBLINEAR's primal Newton method (-s 2) and with DualCD: the squared hinge to the same gap.
 
     TREILLE_DATA=folder python benchmarks/peers/newton.py [--parts liblinear solvers] [--write docs/generated/newton]
 
@@ -54,7 +54,7 @@ def dna() -> Data:
 
 
 def tokens(n: int = sized(40_000, 400), n_features: int = 60_000, per_row: int = 45) -> Data:
-    """Binary features of tokens, as a tagger has them: their frequencies fall like those of words."""
+    """Binary features of tokens, as of a tagger, with frequencies similar to the frequencies of words."""
     random = np.random.default_rng(0)
     chance = 1 / np.arange(1, n_features + 1)
     columns = random.choice(n_features, size=(n, per_row), p=chance / chance.sum())
@@ -127,7 +127,7 @@ def problem_of(y: np.ndarray, C: float) -> Any:
 
 
 def train(solver: Any, space: Any, y: np.ndarray, C: float, gap: float, epochs: int = 10**6) -> Any:
-    """The report of a run."""
+    """Trains once; returns the report."""
     from treille.solvers import ConvergenceWarning
 
     with warnings.catch_warnings():
@@ -182,7 +182,7 @@ def against_dual_cd(page: Page, repeats: int) -> None:
 
 
 def time_to(gap: float, solver: Any, space: Any, y: np.ndarray, C: float) -> str:
-    """Of one run, or the faster of two where it is short."""
+    """The seconds of one run, or of the faster of two short runs."""
     best = np.inf
     for _ in range(2):
         begun = time.process_time()

@@ -1,8 +1,8 @@
-"""Perceptron beside SVC and scikit-learn's Perceptron: accuracy on a fifth of the examples held out, and time from texts to model.
+"""Perceptron compared with SVC and scikit-learn's Perceptron: accuracy on a held-out fifth, and the time from texts to a model.
 
     TREILLE_DATA=folder python benchmarks/peers/perceptron.py [--write docs/generated/perceptron]
 
-All use 5-grams of characters, of rows of norm 1, and one thread. The stream is read in chunks of 1,000 examples, in one pass.
+All programs use 5-grams of characters, rows of norm 1, and one thread. The stream is read once, in chunks of 1,000 examples.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def measured(fit: Fit, X: list[str], y: np.ndarray, new: list[str], truth: np.nd
 
 def main() -> None:
     given = arguments(__doc__ or "").parse_args()
-    page = Page("Perceptron beside SVC and scikit-learn's Perceptron", ("scikit-learn",))
+    page = Page("Perceptron compared with SVC and scikit-learn's Perceptron", ("scikit-learn",))
     for name, load in (("reviews, 2 classes", reviews), ("Reuters, 20 topics", reuters_topics)):
         parts, rows = fifths(*load()), []
         for method, fit in methods().items():

@@ -1,9 +1,9 @@
-"""N-grams of many kinds of texts: treille beside LIBLINEAR and scikit-learn, and what each rule of DualCD brings.
+"""N-grams of many kinds of texts: treille compared with LIBLINEAR and scikit-learn, and the speed-up by each rule of DualCD.
 
     TREILLE_DATA=folder python benchmarks/peers/portfolio.py [--quick] [--parts training ...] [--write docs/generated/portfolio]
 
 The jobs take turns. Solvers are timed by the processor time they use, which other programs on the machine hardly change. LIBLINEAR
-trains on the same matrix, with the largest eps of a fine grid that reliably gives the asked-for duality gap. `--quick` takes a
+trains on the same matrix, with the largest eps of a fine grid that reliably reaches the requested duality gap. `--quick` takes a
 third of the problems, three repeats, and a coarse grid.
 """
 
@@ -26,8 +26,8 @@ from _liblinear import Liblinear
 from harness import SMOKE, Page, arguments, installed, interleaved, peak_memory, ratio, shown, sized
 
 GAP = 1e-3
-LONG = 10.0  # seconds of one round of jobs from which on three rounds must do
-# The rules of DualCD, and what a run without each of them is set to.
+LONG = 10.0  # seconds; longer rounds of jobs are repeated three times only
+# The rules of DualCD, with the settings of a run without each.
 RULES: dict[str, dict[str, Any]] = {
     "rest of examples held at a bound": {"rest": False},
     "no step for small gradients": {"small_gradient_skip": 0.0},
@@ -43,7 +43,7 @@ def svc(cell: Cell, **options: Any) -> Any:
 
 
 def solver_seconds(cell: Cell, batch: Any, y: np.ndarray, rules: Any, seed: int) -> tuple[float, float]:
-    """Processor time of the solver alone, with one thread, and the relative gap it proves."""
+    """The processor time of the solver alone, with one thread, and the relative gap of the solution."""
     from treille import _core
 
     solve, seconds = _core.dual_cd, list[float]()
@@ -80,7 +80,7 @@ def training(page: Page, cells: list[Cell], repeats: int, quick: bool) -> None:
         theirs: list[float] = []
         gaps: list[float] = []
         while len(ours) < repeats_for((ours or [0])[0] + (theirs or [0])[0], repeats):
-            # LIBLINEAR draws another order of the examples each time, so treille does, too.
+            # LIBLINEAR draws a new order of the examples in each run, so treille does, too.
             seconds, gap = solver_seconds(cell, batch, y, _core.DualCDRules(), seed=len(ours))
             ours.append(seconds)
             gaps.append(gap)
@@ -142,7 +142,9 @@ def ablation(page: Page, cells: list[Cell], repeats: int, quick: bool) -> None:
         rows.append([name, f"{statistics.geometric_mean(list(factors.values())):.2f}", f"{factors[most]:.2f} ({most})"])
     header = ("without", "times slower, geometric mean", "most")
     page.table(
-        f"What each rule of DualCD brings: {len(cells)} problems, gap {GAP:g}, one thread, by minima", header, rows
+        f"How much slower DualCD is without each rule: {len(cells)} problems, gap {GAP:g}, one thread, by minima",
+        header,
+        rows,
     )
 
 

@@ -1,7 +1,7 @@
-"""Data that outgrow memory: training from disk, on a Dask cluster, and prediction of streams.
+"""Data larger than memory: training from disk and on a Dask cluster, and prediction of streams.
 
-Texts are generated from Reuters stories: sentences drawn at random, most of them from stories of one topic. Peers are
-scikit-learn's SGDClassifier with HashingVectorizer, which learns from chunks by partial_fit, and LIBLINEAR where the data fit.
+Texts are generated from Reuters stories: sentences are drawn at random, most of them from stories of one topic. The other programs
+are scikit-learn's SGDClassifier with HashingVectorizer, which learns from chunks by partial_fit, and LIBLINEAR if the data fit.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def stories() -> list[dict[str, Any]]:
 
 
 def generate(path: Path, size: int, seed: int = 0) -> int:
-    """Writes so many bytes of JSON lines; returns the number of texts."""
+    """Writes this many bytes of JSON lines; returns the number of texts."""
     pools: dict[str, list[str]] = {}
     for story in stories():
         topic = next((t for t in TOPICS if t in story["topics"]), "other")
@@ -110,7 +110,7 @@ def train_liblinear(mark: Any, path: str, memory: str, result: str) -> None:
 
 
 def disk(page: Page, options: Any) -> None:
-    """Training within a limit of memory, beside training in memory where that is possible."""
+    """Training within a limit of memory, compared with training in memory if the data fit."""
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         small, result = Path(folder, "small.jsonl"), Path(folder, "result.json")
         n = generate(small, parse_size("fits", options.fits))
@@ -147,7 +147,7 @@ def disk(page: Page, options: Any) -> None:
 
 
 def rounds(page: Page, options: Any) -> None:
-    """Rounds on in-process parts: communication is not timed here."""
+    """Rounds on parts in this process; communication is not timed here."""
     from dask import delayed
     from distributed import Client, LocalCluster
 
@@ -194,7 +194,7 @@ def times(alone: Any, together: Any, report: Any) -> list[Any]:
 
 
 def dask(page: Page, options: Any) -> None:
-    """Two worker processes against one process with one thread, from files to a model."""
+    """Two worker processes compared with one process with one thread, from files to a model."""
     from distributed import Client, LocalCluster
 
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
@@ -282,13 +282,13 @@ DRIVER = 1e9  # bytes of rows that GatheredDualCD takes
 
 
 def shared_cost(one: float, two: float) -> tuple[float, float]:
-    """What workers share, and what they do not: seconds = shared / W + alone, from 1 and 2 workers."""
+    """The seconds that W workers divide, and the rest: seconds = shared / W + alone, from the times with 1 and 2 workers."""
     shared = min(max(2 * (one - two), 0.0), one)
     return shared, one - shared
 
 
 def model(page: Page, measured: dict[tuple[str, int], Measured], n: int) -> None:
-    """Costs fitted to what 1 and 2 workers took, checked at 4, and what follows for other sizes."""
+    """Costs fitted to the times with 1 and 2 workers, checked with 4, and the costs that follow for other sizes."""
     gathered, bundle = ([measured[name, W] for W in (1, 2, 4)] for name in ("GatheredDualCD()", "BundleMethod()"))
     counting = shared_cost(gathered[0].counting, gathered[1].counting)
     at_once = shared_cost(gathered[0].solving, gathered[1].solving)
@@ -373,7 +373,7 @@ def bundle(page: Page, options: Any) -> None:
 
 
 def predict(page: Page, options: Any) -> None:
-    """Prediction in chunks against prediction of all texts at once."""
+    """Prediction in chunks, compared with prediction of all texts at once."""
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         path = Path(folder, "texts.jsonl")
         n = generate(path, sized(50_000_000, 200_000))

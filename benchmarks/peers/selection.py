@@ -1,13 +1,14 @@
-"""Choosing C by cross-validation on the Reuters stories: SVCCV beside GridSearchCV over SVC, and over scikit-learn's vectoriser
-and LinearSVC, and LIBLINEAR's own search.
+"""Choosing C by cross-validation on the Reuters stories: SVCCV compared with GridSearchCV over SVC and over scikit-learn's
+vectoriser with LinearSVC, and with LIBLINEAR's search.
 
     TREILLE_DATA=folder python benchmarks/peers/selection.py [--write docs/generated/selection]
 
-5 folds, 10 values of C, contiguous 5-grams of characters. SVCCV runs as a whole. The grid searches are timed on the first fold,
-for all values of C, and multiplied by the number of folds; a search's own final fit is left out. LinearSVC minimises the squared
-hinge, its default, and is stopped by its default of 1000 iterations. LIBLINEAR's -C search has a smooth loss (-s 2), and chooses
-its own values: it doubles C until accuracy no longer changes; the time includes that of counting the n-grams, once. Times are
-processor seconds, the sum over all threads: they do not depend on what else the machine does.
+There are 5 folds, 10 values of C, and contiguous 5-grams of characters. SVCCV is timed as a whole. Grid searches are timed on the
+first fold, for all values of C, and their time is multiplied by the number of folds, without the final fit. LinearSVC minimises the
+squared
+hinge, its default, and is stopped by its default of 1000 iterations. LIBLINEAR's search (-C) uses a smooth loss (-s 2) and doubles
+C until the accuracy no longer changes; its time includes counting the n-grams once. Times are processor seconds, summed over all
+threads, which do not depend on other load of the machine.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def on_one_set_of_features(texts: list[str], y: np.ndarray, Cs: np.ndarray) -> T
 
 
 def on_one_fold(model: Callable[[float], Any], texts: list[str], y: np.ndarray, Cs: np.ndarray) -> Timed:
-    """What a grid search does for one fold, for each C; the whole is FOLDS times that."""
+    """The work of a grid search for one fold and each C; a complete search takes FOLDS times as long."""
     train, test = splits(y)[0]
     X, X_test = [texts[i] for i in train], [texts[i] for i in test]
     seconds, scores = 0.0, []
@@ -108,7 +109,7 @@ def rows(texts: list[str], y: np.ndarray, Cs: np.ndarray, repeats: int) -> list[
     if not installed("liblinear-official"):
         return found
     theirs, accuracy = liblinear(texts, y)
-    cells = [f"{theirs:.3g}", f"{theirs / seconds:.1f}", f"{accuracy:.4f}", "measured, values of C of its own"]
+    cells = [f"{theirs:.3g}", f"{theirs / seconds:.1f}", f"{accuracy:.4f}", "measured, with other values of C"]
     return [*found, ["CountVectorizer, LIBLINEAR -C", *cells]]
 
 
@@ -122,7 +123,7 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--sets", choices=SETS, nargs="+")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")  # of convergence, on all sides
+    warnings.simplefilter("ignore")  # warnings of convergence, of all programs
     for name in options.sets or list(SETS)[: sized(None, 1)]:
         page = Page(f"Choosing C by cross-validation: {name}", ("scikit-learn", "liblinear-official"))
         load, Cs = SETS[name]

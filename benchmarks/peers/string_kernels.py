@@ -1,7 +1,8 @@
-"""String kernels against their peers: gapped k-mers on DNA and proteins, subsequences (strkernels), SMO (LIBSVM), all substrings.
+"""String kernels compared with other programs: gapped k-mers on DNA and proteins, subsequences (strkernels), SMO (LIBSVM), all
+substrings.
 
-Each part is a page of its own. The sets of FastSK and the Reuters stories are looked for in the folder that TREILLE_DATA names; the
-peers are installed by ``pip install '.[test]' strkernels libsvm-official``.
+Each part is a separate page. The sets of FastSK and the Reuters stories are read from the folder that TREILLE_DATA names; install
+the other programs with ``pip install '.[test]' strkernels libsvm-official``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tree kernels: how many values a second, training on the TREC questions, and accuracy on public sets.
+"""Tree kernels: values per second, training on the TREC questions, and accuracy on public sets.
 
-Each part is a page of its own. The sets (TREC questions, INEX 2005, KEGG glycans) are looked for in the folder that TREILLE_DATA
-names. SVM-light-TK, the program that most papers on tree kernels used, computes about a million values of SubsetTree a second on
+Each part is a separate page. The sets (TREC questions, INEX 2005, KEGG glycans) are read from the folder that TREILLE_DATA names.
+SVM-light-TK, the program that most papers on tree kernels used, computes about a million values of SubsetTree a second on
 such a machine; it is not free to redistribute, and is not run here.
 """
 
@@ -27,7 +27,7 @@ THREADS = 2
 
 
 def values(page: Page, repeats: int) -> None:
-    """Matrices of the 5,452 questions with themselves: one half is computed, as any program would."""
+    """Matrices of the 5,452 questions; one half is computed, the other follows by symmetry."""
     for which in ("parse", "grct"):
         questions, _ = trec_qc("train", which)
         texts, n = [str(tree) for tree in questions], len(questions)
@@ -66,7 +66,7 @@ def documents(page: Page, repeats: int) -> None:
 
 
 def glycans(page: Page, repeats: int) -> None:
-    """Ten folds, as they are given: mean and standard deviation of the area under the ROC curve."""
+    """The ten folds of the set: mean and standard deviation of the area under the ROC curve."""
     rows = []
     for name in ("leukemia", "cystic"):
         trees, labels, folds = kegg_glycan(name)

@@ -15,7 +15,7 @@
 namespace treille {
 namespace {
 
-// Brings one machine after another into the form of a lattice. Letters: beta(s) = sum of the weights of paths from s to the end.
+// Converts one machine after another to a lattice. Letters: beta(s) = sum of the weights of paths from s to the end.
 class LatticeBuilder {
  public:
   LatticeBuilder(const RawLattices& raw, bool normalize) : raw_(raw), normalize_(normalize) {}

@@ -2,7 +2,7 @@
 // Many acyclic weighted automata in flat arrays, over the reals: distributions over strings, as recognisers and translators produce them.
 //
 // In every lattice the states are in topological order, state 0 is the start, each state lies on an accepting path, and the arcs are sorted
-// by source. The empty lattice has no state. `build_lattices` brings machines of any order into this form.
+// by source. The empty lattice has no state. `build_lattices` converts machines with states in any order.
 
 #include <cstdint>
 #include <span>

@@ -114,7 +114,7 @@ class FiniteNewton {
   }
 
  private:
-  // One number for each feature, in the rows' own form, and one for the constant feature.
+  // One number for each feature, in the layout of the rows, and one for the constant feature.
   struct Vector {
     Weights w;
     double b = 0;

@@ -5,8 +5,8 @@
 //   g(x) = sum_i alpha_i y_i k(x, x_i) + b;  x is of class +1 where g(x) > 0, otherwise of class -1.
 //   Until all points are correctly classified: if x_k is misclassified, alpha_k += C_k and b += y_k C_k.
 //
-// The lecture's weights C_k are 1; examples with C_k = 0 take no part. A visit costs one g(x): one dot of a row, or nothing in the kernel
-// form, which keeps g of all examples. A mistake costs one axpy, or one row of the kernel matrix.
+// The lecture's weights C_k are 1; examples with C_k = 0 take no part. A visit costs one g(x): one dot of a row, or nothing on kernel
+// values, where g of all examples is kept. A mistake costs one axpy, or one row of the kernel matrix.
 //
 // Novikoff, 1962: if some |(u, c)| = 1 has y_i (u.x_i + c) >= gamma > 0 and all |x_i|^2 + 1 <= R^2, then with C_k = 1 there are at most
 // (R / gamma)^2 mistakes, in any order of visits. For (w, b).(u, c) grows by gamma at least with each mistake, and |(w, b)|^2 by R^2 at
@@ -78,7 +78,7 @@ class GramOutputs {
 };
 
 // Outputs this small beside the largest are 0 but for rounding, which must not decide between mistake and none: ties are common where
-// values are counts, and both forms, and a stream however it is divided, give the same answer then.
+// values are counts, and rows, kernel values and streams, however these are divided, give the same answer then.
 constexpr double kTie = 1e-12;
 
 // `y` has a target of +1 or -1 for each example. `before` is the contribution of a stream's earlier examples to g(x_i), or empty; `largest`

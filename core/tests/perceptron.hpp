@@ -1,5 +1,5 @@
 #pragma once
-// The perceptron: both forms make the same mistakes, within Novikoff's bound, and a stream may be divided.
+// The perceptron: rows and kernel values make the same mistakes, within Novikoff's bound, and a stream may be divided.
 
 #include <cmath>
 #include <random>

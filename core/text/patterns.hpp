@@ -200,7 +200,7 @@ struct GappedKmerPatterns {
 
   std::int64_t n_shifts(std::size_t choice) const { return length - (place(choice)[k - 1] - place(choice)[0]); }
 
-  // Order of choices: by form, then by first position.
+  // Order of choices: by shape, then by first position.
   bool before(const int* a, const int* b) const {
     for (int j = 1; j < k; ++j)
       if (a[j] - a[0] != b[j] - b[0]) return a[j] - a[0] < b[j] - b[0];

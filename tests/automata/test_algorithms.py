@@ -1,4 +1,5 @@
-"""Composition, epsilon removal, determinisation, pushing, minimisation, equivalence: numbers, refusals, and OpenFst beside them."""
+"""Composition, epsilon removal, determinisation, pushing, minimisation, equivalence: numbers, refusals, comparisons with
+OpenFst."""
 
 import math
 import random
@@ -63,7 +64,7 @@ def test_composition_with_nothing_accepts_nothing():
 
 
 @pytest.mark.parametrize("wide", ["left", "right"])
-def test_states_with_many_arcs_look_labels_up(wide):
+def test_labels_are_looked_up_at_states_with_many_arcs(wide):
     rng = random.Random(3)
     many = [(0, i, rng.randrange(60), rng.random(), 1 + rng.randrange(3)) for i in range(60)]
     few = [(0, 7, 7, 2.0, 1), (0, 0, 3, 4.0, 2), (0, 30, 8, 0.5, 1)]
@@ -98,14 +99,14 @@ def test_a_sum_over_epsilon_paths_that_diverges_is_refused(semiring, weight):
         t.remove_epsilon()
 
 
-def test_epsilon_paths_that_cancel_leave_nothing():
+def test_epsilon_paths_that_cancel_are_removed():
     t = acceptor(
         [(0, 0, 0.1, 1), (0, 0, 0.2, 2), (0, 0, -0.3, 3), (1, 1, 1.0, 4), (2, 1, 1.0, 4), (3, 1, 1.0, 4)], {4: 1.0}
     )
     assert t.remove_epsilon().n_states == 0
 
 
-def test_a_long_chain_of_epsilons_does_not_end_the_stack():
+def test_a_long_chain_of_epsilons_does_not_overflow_the_stack():
     n = 200_000
     t = acceptor([(s, 0, 1.0, s + 1) for s in range(n)] + [(n, 1, 2.0, n + 1)], {n + 1: 1.0})
     assert list(t.remove_epsilon().arcs()) == [(0, 1, 1, 2.0, 1)]
@@ -162,7 +163,7 @@ def test_epsilons_and_double_labels_are_refused():
         acceptor([(0, 4, 1.0, 1), (0, 4, 1.0, 2)], {1: 1.0, 2: 1.0}).minimize()
 
 
-def test_weights_beyond_all_numbers_are_refused():
+def test_weights_that_overflow_are_refused():
     t = acceptor([(s, 1, 2.0, s + 1) for s in range(2000)], {2000: 1.0})
     with pytest.raises(InputError, match=r"push: weights of the result do not fit .*: use costs, astype\('log'\)"):
         t.push()
@@ -190,7 +191,7 @@ def test_after_pushing_the_weights_out_of_a_state_sum_to_one():
     assert out[0] == pytest.approx((0.5 * (2 / 0.75) + 3) * 8)  # the machine's total
 
 
-def test_potentials_that_cancel_to_zero_are_no_division():
+def test_pushing_does_not_divide_by_potentials_that_cancel_to_zero():
     arcs = [(0, 1, 1.0, 1), (1, 1, 0.1, 2), (1, 2, 0.2, 2), (1, 3, -0.3, 2)]
     t = acceptor(arcs, {2: 2.0})
     assert weights_of(t.push()) == pytest.approx(weights_of(t))
@@ -204,7 +205,7 @@ def test_a_total_that_diverges_cannot_be_pushed():
 # Equivalence
 
 
-def test_machines_with_cycles_are_compared_by_what_their_strings_span():
+def test_machines_with_cycles_are_compared_by_the_vectors_of_their_strings():
     a = acceptor([(0, 1, 0.5, 0), (0, 2, 1.0, 1), (1, 1, 0.25, 1)], {1: 1.0})
     b = acceptor(
         [(0, 1, 0.5, 2), (2, 1, 0.5, 0), (0, 2, 2.0, 1), (2, 2, 2.0, 3), (1, 1, 0.25, 1), (3, 1, 0.25, 1)],
@@ -243,7 +244,7 @@ def test_symbols_are_compared_by_name():
         a.equivalent(b, tolerance=-1)
 
 
-# OpenFst beside it
+# Comparisons with OpenFst
 
 
 def to_openfst(fst):
@@ -261,7 +262,7 @@ def to_openfst(fst):
 
 
 def from_openfst(other):
-    """By its binary form: the numbers it prints have nine digits."""
+    """Reads the binary format, since OpenFst prints only nine digits of numbers."""
     data = other.write_to_string()
     at = 8 + 6 + 4 + 5  # magic number, "vector", "log64"
     start, n = struct.unpack_from("<qq", data, at + 16)
@@ -287,7 +288,7 @@ def random_costs(rng, n=7, n_arcs=14, labels=3, acceptor=False):
     return Fst.from_arcs(arcs, {n - 1: rng.random(), rng.randrange(n): rng.random()}, semiring="log")
 
 
-def test_200_random_transducers_with_epsilons_give_what_openfst_gives():
+def test_200_random_transducers_with_epsilons_have_the_results_of_openfst():
     pywrapfst = pytest.importorskip("pywrapfst")
     rng = random.Random(11)
     for _ in range(200):
@@ -314,4 +315,4 @@ def test_minimal_machines_are_as_small_as_openfst_s():
         assert ours.n_states <= theirs.num_states()
         assert weights_of(ours) == pytest.approx(weights_of(a), abs=1e-9)
         larger += ours.n_states < theirs.num_states()
-    assert larger <= 2  # where its rounding parts what is equal
+    assert larger <= 2  # its rounding may separate equal weights

@@ -39,7 +39,7 @@ def test_files_are_read_back_as_written(tmp_path, name):
     assert back("aba", "bb") == pytest.approx(T("aba", "bb"))
 
 
-def test_files_of_acceptors_have_the_kind_of_weights_asked_for(tmp_path):
+def test_files_of_acceptors_have_the_requested_kind_of_weights(tmp_path):
     chain = Fst.from_arcs([(0, "vine", "vine", 0.5, 1)], {1: 1.0})
     chain.write(tmp_path / "a.plf", weights="prob")
     assert (tmp_path / "a.plf").read_text() == "((('vine', 0.5, 1),),)\n"
@@ -76,7 +76,7 @@ def test_machines_are_exchanged_with_pynini():
         Fst.from_pynini("ab")
 
 
-def test_pynini_is_asked_for_by_name_where_it_is_missing(monkeypatch):
+def test_an_error_names_pynini_where_it_is_missing(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "pynini", None)

@@ -1,4 +1,4 @@
-"""Machines: how they are built, what they tell, and the papers' worked examples."""
+"""Machines: construction, properties, and worked examples of papers."""
 
 import copy
 import pickle
@@ -15,12 +15,12 @@ from treille.io.machine import MachineParts
 
 @pytest.fixture
 def binary():
-    """The lecture's transducer: what a string of a = 0 and b = 1 is as a binary number."""
+    """The transducer of the lecture: the value of a string of a = 0 and b = 1 as a binary number."""
     loops = [(0, c, c, 1.0, 0) for c in "ab"] + [(1, c, c, 2.0, 1) for c in "ab"]
     return Fst.from_arcs([*loops, (0, "b", "b", 1.0, 1)], {1: 1.0})
 
 
-def test_the_lecture_s_binary_numbers(binary):
+def test_the_transducer_of_the_lecture_has_the_weights_of_binary_numbers(binary):
     assert binary("bab", "bab") == binary("bab") == 5
     for number in range(64):
         assert binary(f"{number:b}".replace("0", "a").replace("1", "b")) == number
@@ -32,7 +32,7 @@ def test_the_binary_number_is_the_sum_of_two_paths(binary):
 
 
 def test_the_example_of_allauzen_et_al_has_its_weights():
-    """The drawing is not in the text; its weights are: two paths from aab to baa, 3 x 1 x 4 x 2 and 3 x 2 x 3 x 2."""
+    """The text has the weights without the drawing: two paths from aab to baa, 3 x 1 x 4 x 2 and 3 x 2 x 3 x 2."""
     U = Fst.from_arcs(
         [
             (0, "a", "b", 3.0, 1),
@@ -54,7 +54,7 @@ def test_strings_get_one_table_for_both_sides_in_order_of_first_use():
     assert list(T.arcs()) == [(0, 1, 2, 1.0, 1), (1, 0, 3, 1.0, 1), (1, 2, 0, 1.0, 0)]
 
 
-def test_tables_that_are_given_are_kept():
+def test_given_symbol_tables_are_kept():
     T = Fst.from_arcs([(0, "b", "x", 1.0, 1)], {1: 1.0}, input_symbols="ab", output_symbols=["<eps>", "x"])
     assert (T.input_symbols, T.output_symbols) == (["<eps>", "a", "b"], ["<eps>", "x"])
     assert T("b", "x") == 1
@@ -88,7 +88,7 @@ def test_strings_become_machines():
     assert Fst.from_string([])([]) == 1
 
 
-def test_a_builder_makes_what_arcs_make():
+def test_a_builder_makes_the_same_machine_as_a_list_of_arcs():
     arcs = [(0, "a", "b", 0.5, 1), (1, "", "c", 2.0, 0)]
     builder = Builder(semiring="log")
     for arc in arcs:
@@ -143,7 +143,7 @@ def test_tables_of_one_side_may_differ():
     assert (both.input_symbols, both.output_symbols) == (["<eps>", "a", "b"], ["<eps>", "x", "y"])
 
 
-def test_machines_share_a_table_that_is_right():
+def test_machines_share_a_valid_table():
     table = ["<eps>", "a", "b"]
     parts = MachineParts.of([(0, 1, 2, 0.5, 1)], {1: 1.0}, symbols=table)
     T = Fst.from_parts(parts)
@@ -156,7 +156,7 @@ def test_machines_share_a_table_that_is_right():
     assert own.input_symbols == table
 
 
-def test_equality_is_of_every_number_and_symbol():
+def test_machines_are_equal_if_all_numbers_and_symbols_are():
     A = Fst.from_string("ab")
     assert A == Fst.from_string("ab") == copy.deepcopy(A) == pickle.loads(pickle.dumps(A))
     assert len({A, Fst.from_string("ab")}) == 1
@@ -175,7 +175,7 @@ def test_weights_become_costs_and_back():
     assert T.astype("real") == T
 
 
-def test_an_empty_machine_goes_through_everything():
+def test_every_operation_accepts_an_empty_machine():
     nothing = Fst.from_arcs([], {}).connect()
     assert (nothing.n_states, nothing.start, nothing.total(), list(nothing.paths()), nothing.n_paths) == (
         0,
@@ -201,7 +201,7 @@ def test_an_empty_machine_goes_through_everything():
     assert nothing.astype("log").total() == np.inf
 
 
-def test_long_machines_need_no_deep_stack():
+def test_long_machines_do_not_overflow_the_stack():
     n = 200_000
     chain = Fst.from_string([1] * n)
     assert chain.total() == 1

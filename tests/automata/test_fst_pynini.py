@@ -1,6 +1,6 @@
 """Equality with OpenFst's log64 semiring, through pynini, on random machines with empty labels.
 
-There a weight goes through text of nine digits, so that equality is to 1e-8; what goes in are multiples of 1/64.
+Weights are exchanged as text of nine digits, so that equality is to 1e-8; the input weights are multiples of 1/64.
 """
 
 import random
@@ -46,7 +46,7 @@ def openfst_total(fst):
     distances = pywrapfst.shortestdistance(fst, reverse=True, delta=1e-13)
     return (
         float(distances[fst.start()]) if fst.start() < len(distances) else np.inf
-    )  # the last that reach nothing are left out
+    )  # trailing states that reach no end are left out
 
 
 def arcs_of(fst):
@@ -60,7 +60,7 @@ def arcs_of(fst):
 
 @pytest.mark.parametrize("seed", range(100))
 @pytest.mark.parametrize("acyclic", [True, False])
-def test_totals_are_openfst_s(seed, acyclic):
+def test_totals_equal_those_of_openfst(seed, acyclic):
     A, B = random_machine(seed, acyclic), random_machine(1000 + seed, acyclic)
     a, b = to_openfst(A), to_openfst(B)
     results = [
@@ -77,7 +77,7 @@ def test_totals_are_openfst_s(seed, acyclic):
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_trimmed_and_reversed_machines_are_openfst_s_arc_by_arc(seed):
+def test_trimmed_and_reversed_machines_equal_those_of_openfst_arc_by_arc(seed):
     A = random_machine(seed, acyclic=False)
     assert sorted(A.connect().arcs()) == arcs_of(to_openfst(A).connect())
     assert sorted(A.reverse().arcs()) == arcs_of(pywrapfst.reverse(to_openfst(A)))

@@ -1,4 +1,4 @@
-"""What machines refuse, and how they say it."""
+"""Refusals of machines, and their messages."""
 
 from dataclasses import replace
 
@@ -110,7 +110,7 @@ def test_parts_that_do_not_fit_together_are_refused(changes, message):
         Fst.from_parts(replace(PARTS, **changes))
 
 
-def test_an_infinite_cost_is_how_files_say_not_final():
+def test_a_state_with_an_infinite_cost_is_not_final():
     assert Fst.from_parts(replace(PARTS, semiring="log", final_weights=np.array([np.inf]))).finals == {}
 
 
@@ -129,7 +129,7 @@ def test_strings_are_checked():
             Fst.from_string(string, **options)
 
 
-def test_a_builder_says_what_is_wrong():
+def test_errors_of_a_builder_name_the_mistake():
     builder = Builder()
     with pytest.raises(InputError, match="no start, as it has no states"):
         builder.build()
@@ -145,7 +145,7 @@ def test_a_builder_says_what_is_wrong():
         Builder(semiring="max")
 
 
-def test_machines_that_do_not_go_together():
+def test_machines_with_different_semirings_or_tables_are_refused():
     A = Fst.from_string("ab")
     with pytest.raises(InputError, match="one machine has a symbol table and the other has none"):
         A + Fst.from_string([1])

@@ -1,4 +1,4 @@
-"""The library's transducers against the direct string kernels, by the features of every string there may be."""
+"""Transducers of the library compared with string kernels, by the features of all short strings."""
 
 from collections import Counter
 from functools import lru_cache
@@ -60,12 +60,12 @@ def test_the_transducer_of_wildcards_has_the_kernel_of_wildcard(k, m):
     np.testing.assert_allclose(found, Wildcard(k, m, decay=0.5)(TEXTS))
 
 
-def test_words_are_symbols_too():
+def test_the_library_accepts_words_as_symbols():
     T = library.ngram(2, ["to", "be", "or"])
     assert T(["to", "be", "or", "to", "be"], ["to", "be"]) == 2
 
 
-def test_counting_is_of_any_acyclic_acceptor():
+def test_counting_accepts_any_acyclic_acceptor():
     A = Fst.from_string("ab") + 0.5 * Fst.from_string("b") + Fst.from_string("", symbols="ab")
     T = library.counting(A, "abc")
     for x in strings("abc", 4):
@@ -133,7 +133,7 @@ def test_edit_neighbourhoods_weigh_strings_by_their_distance(x, z, most):
         (lambda: library.edit_neighbourhood(2, "ab"), 3),
     ],
 )
-def test_machines_are_as_small_as_said_and_have_no_empty_arcs(make, states):
+def test_machines_of_the_library_have_the_documented_sizes_and_no_empty_arcs(make, states):
     T = make()
     assert T.connect().n_states == states
     assert not T.has_epsilons

@@ -59,7 +59,7 @@ def test_light_paths_of_a_long_chain_keep_their_share(name, n):
         [1e-308, 1e-15],
     ],
 )
-def test_numbers_out_of_range_on_the_way_are_no_loss(name, weights):
+def test_intermediate_numbers_out_of_range_lose_no_digits(name, weights):
     T = OPERATIONS[name](line(weights))
     exact = math.prod(map(Fraction, weights))
     tolerance = {"rel": 1e-11, "abs": 5e-324}

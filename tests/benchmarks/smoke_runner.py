@@ -22,7 +22,7 @@ import treille  # noqa: F401
 
 
 def run(script: str, output: str) -> None:
-    """The script as the main program, with all that is printed in a file; ends this process."""
+    """Runs the script as the main program, with its output in a file; ends this process."""
     os.dup2(os.open(output, os.O_WRONLY), 1)
     os.dup2(1, 2)
     sys.argv, sys.stdin = [script, "--smoke"], io.StringIO()

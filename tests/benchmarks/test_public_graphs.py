@@ -1,4 +1,4 @@
-"""Public sets of graphs, where they are."""
+"""Public sets of graphs, skipped where they are missing."""
 
 import json
 from collections import Counter

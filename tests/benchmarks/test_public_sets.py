@@ -1,4 +1,4 @@
-"""Public sets: finding the folder, and the sets themselves where they are."""
+"""Public sets: finding the folder, and the content of the sets, skipped where they are missing."""
 
 import gzip
 import json
@@ -37,7 +37,7 @@ def test_the_folder_is_named_by_the_environment(folder):
     assert data_folder() == folder
 
 
-def test_there_is_no_folder_when_the_environment_names_none(monkeypatch):
+def test_there_is_no_folder_if_the_environment_does_not_name_one(monkeypatch):
     monkeypatch.delenv("TREILLE_DATA", raising=False)
     assert data_folder() is None
     with pytest.raises(InputError, match=r"set the environment variable TREILLE_DATA .* holds reuters21578"):
@@ -49,7 +49,7 @@ def test_a_set_that_is_not_in_the_folder_is_named(folder):
         reuters()
 
 
-def test_a_set_of_another_name_is_refused_with_those_that_are_there(folder):
+def test_the_error_for_an_unknown_set_lists_the_sets_in_the_folder(folder):
     fill(folder, "fastsk/dna/CTCF.train.fasta.gz", ">1\nA\n")
     with pytest.raises(InputError, match=r"CTCT\.train\.fasta\.gz: no such file .* there are CTCF\.train\.fasta\.gz"):
         fastsk("CTCT")
@@ -61,7 +61,7 @@ def test_a_split_of_another_name_is_refused(folder, load):
         load("dev")
 
 
-def test_stories_are_title_and_body_with_white_space_made_one_blank(folder):
+def test_stories_are_title_and_body_with_single_blanks(folder):
     for part in ("train", "test"):
         story = {"title": f" {part}\n", "body": "a \t\n b ", "topics": ["acq"]}
         fill(folder, f"reuters21578/{part}.jsonl.gz", json.dumps(story))
@@ -122,7 +122,7 @@ def test_lattices_of_conversations_are_read(folder):
         fisher_callhome("fisher")
 
 
-def test_the_conversations_are_all_there():
+def test_all_conversations_are_found():
     need("fisher_callhome_lattices")
     lattices, guesses, _ = fisher_callhome("callhome_evltest")
     batch = treille.Lattices(lattices)

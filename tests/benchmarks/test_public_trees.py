@@ -1,4 +1,4 @@
-"""Public sets of trees, where they are."""
+"""Public sets of trees, skipped where they are missing."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The command line, called in this process in a folder of its own."""
+"""The command line, called in this process in an empty folder."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from treille.cli import main
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command said, and its exit code."""
+    """The output of a command, and its exit code."""
 
     code: int
     out: str
     err: str
 
     def json(self) -> dict[str, Any]:
-        """The one object on standard output."""
+        """The single object on standard output."""
         return json.loads(self.out)
 
 
@@ -33,7 +33,7 @@ Cli = Callable[..., Answer]
 
 @pytest.fixture
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Calls `treille` with these words, in an empty folder; `stdin` is what it reads from standard input."""
+    """Calls `treille` with these words, in an empty folder, with `stdin` as standard input."""
     monkeypatch.chdir(tmp_path)
 
     def call(*words: object, stdin: bytes | None = None) -> Answer:

@@ -1,4 +1,4 @@
-"""What users get wrong: one message that names the place and what to do, an exit code, and no traceback."""
+"""Mistakes of users: one message that names the place and what to do, an exit code, and no traceback."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ GOOD = "text,label\nred,r\nwhite,w\n"
 
 
 def assert_refused(answer, code=1):
-    """The message, after the checks that hold for every refusal."""
+    """Returns the message, after checks that apply to every refusal."""
     assert answer.code == code
     assert answer.out == ""
     assert "Traceback" not in answer.err
@@ -44,13 +44,13 @@ def test_the_encoding_that_the_message_suggests_works(cli):
     assert cli("train", "latin.csv", "--encoding", "latin-1", "--kernel", "ngram(1)", "--model", "m.treille").code == 0
 
 
-def test_a_label_column_that_does_not_exist_brings_the_list_of_those_that_do(cli, wines):
+def test_an_unknown_label_column_is_refused_with_the_list_of_columns(cli, wines):
     message = assert_refused(cli("train", wines, "--label", "colour", "--model", "m.treille"))
     assert "no field 'colour'" in message
     assert "the fields are: text, label" in message
 
 
-def test_a_file_that_does_not_exist_brings_the_likely_one(cli, wines):
+def test_a_missing_file_is_refused_with_the_most_similar_name(cli, wines):
     assert "did you mean wines.csv?" in assert_refused(cli("train", "wine.csv", "--model", "m.treille"))
 
 
@@ -79,7 +79,7 @@ def test_a_model_that_is_not_whole_is_refused(cli, model, wines, harm, verb):
     assert {"altered": "altered", "absent": "no such file"}.get(harm, "damaged") in message
 
 
-def test_model_and_data_in_the_wrong_order_are_told_apart(cli, model, wines):
+def test_model_and_data_in_the_wrong_order_are_recognised(cli, model, wines):
     assert "The model comes first: MODEL FILE" in assert_refused(cli("predict", wines, model))
 
 
@@ -92,7 +92,7 @@ def test_a_model_path_that_cannot_be_written_is_refused_before_the_data_is_read(
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a user whom folder permissions hold")
-def test_a_folder_without_permission_is_found_before_the_data_is_read(cli, tmp_path):
+def test_a_folder_without_permission_is_refused_before_the_data_is_read(cli, tmp_path):
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o555)
     assert "cannot be written here" in assert_refused(
@@ -113,13 +113,13 @@ def test_a_disk_that_fills_up_leaves_the_older_model_intact(cli, wines, model, m
     assert sorted(p.name for p in model.parent.iterdir()) == ["wines.csv", "wines.treille"]
 
 
-def test_labels_of_which_the_model_knows_none_are_a_mistake(cli, model):
+def test_labels_are_refused_if_the_model_knows_none_of_them(cli, model):
     Path("other.csv").write_text("text,label\na,spam\nb,ham\n")
     message = assert_refused(cli("evaluate", model, "other.csv"))
     assert "knows none of its labels, ham (1), spam (1); it knows red, white" in message
 
 
-def test_a_test_file_of_which_no_label_is_known_is_a_mistake_found_before_training(cli, wines):
+def test_a_test_file_without_known_labels_is_refused_before_training(cli, wines):
     Path("other.csv").write_text("text,label\na,spam\nb,ham\n")
     assert "knows none of its labels" in assert_refused(
         cli("train", wines, "--test", "other.csv", "--model", "m.treille")
@@ -127,7 +127,7 @@ def test_a_test_file_of_which_no_label_is_known_is_a_mistake_found_before_traini
     assert not Path("m.treille").exists()
 
 
-def test_a_model_of_one_value_against_the_rest_says_which_label_it_wants(cli):
+def test_a_model_of_one_value_against_the_rest_names_the_label_option(cli):
     Path("news.csv").write_text("text,topic\naa,acq\nbb,grain\n")
     assert cli("train", "news.csv", "--label", "topic=acq", "--kernel", "ngram(1)", "--model", "m.treille").code == 0
     assert cli("evaluate", "m.treille", "news.csv", "--label", "topic=acq").code == 0
@@ -170,7 +170,7 @@ def test_too_few_examples_to_score_are_reported(cli, rows, options, said):
     assert said in assert_refused(cli("train", "few.csv", *options))
 
 
-def test_a_class_with_fewer_examples_than_folds_is_warned_of(cli):
+def test_a_class_with_fewer_examples_than_folds_causes_a_warning(cli):
     Path("few.csv").write_text("text,label\n" + "a,x\n" * 5 + "b,y\n" * 2)
     answer = cli("train", "few.csv", "--cv", 4, "--kernel", "ngram(1)")
     assert answer.code == 0

@@ -1,4 +1,4 @@
-"""Columns on the command line, default kernels of sequences, and what they say."""
+"""Columns on the command line, default kernels of sequences, and their notes."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_sequences_get_gapped_k_mers_on_the_command_line_and_in_python(cli, tmp_
         treille.load("python.treille").predict(["a!"])
 
 
-def test_dna_of_both_strands_is_one(cli, tmp_path):
+def test_a_sequence_and_its_reverse_complement_have_the_same_prediction(cli, tmp_path):
     (tmp_path / "a.fa").write_text(">1\nACGTTGCAAGGCTA\n>0\nTTTTTTTTTTTTTT\n")
     assert cli("train", "a.fa", "--alphabet", "dna", "--model", "m.treille").code == 0
     strands = ["ACGTTGCAAGGCTA", treille.reverse_complement("ACGTTGCAAGGCTA")]
@@ -90,7 +90,7 @@ def test_dna_of_both_strands_is_one(cli, tmp_path):
     assert first == pytest.approx(second)
 
 
-def test_lower_case_dna_is_pointed_to_treille_dna_and_sequences_that_look_like_dna_to_the_option(cli, tmp_path):
+def test_errors_for_lower_case_dna_name_treille_dna_and_the_option_alphabet(cli, tmp_path):
     (tmp_path / "a.fa").write_text(">1\nacgtacgtacgt\n>0\nttttgtttttt\n")
     kernel = ["--kernel", "gapped_kmer(3, 2, reverse_complement=True)", "--model", "m.treille"]
     message = cli("train", "a.fa", *kernel).err
@@ -114,7 +114,7 @@ def test_lower_case_dna_is_pointed_to_treille_dna_and_sequences_that_look_like_d
         ("rbf(2)", "The kernels are: "),
     ],
 )
-def test_names_that_do_not_exist_bring_the_nearest(text, said):
+def test_errors_for_unknown_names_suggest_the_most_similar_name(text, said):
     with pytest.raises(treille.InputError) as caught:
         parse_kernel(text)
     assert said in str(caught.value)

@@ -1,4 +1,4 @@
-"""treille convert, and inspect of what it writes."""
+"""treille convert, and treille inspect on its output."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_formats_of_one_machine_a_file_fill_a_folder(cli, plf):
     assert [len(machine.words()) for machine in read("back.plf").X.machines] == [2, 0, 2]
 
 
-def test_numbers_fields_and_symbols_are_as_asked_for(cli):
+def test_weights_fields_and_symbols_follow_the_options(cli):
     Path("a.jsonl").write_text(json.dumps({"lattice": "((('1', 0.5, 1),),)"}) + "\n")
     flags = ("--from", "plf", "--text", "lattice", "--weights", "prob", "--to-weights", "prob")
     assert cli("convert", "a.jsonl", "a.plf", *flags).code == 0

@@ -1,4 +1,4 @@
-"""treille evaluate: the numbers are scikit-learn's."""
+"""treille evaluate: the scores equal those of scikit-learn."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, classification_report, confusion_mat
 import treille
 
 
-def test_the_scores_are_those_of_scikit_learn(cli, model, wines):
+def test_the_scores_equal_those_of_scikit_learn(cli, model, wines):
     texts, truth = map(list, zip(*(line.rsplit(",", 1) for line in wines.read_text().splitlines()[1:]), strict=True))
     svc = treille.load(model)
     predicted = svc.predict(texts).tolist()

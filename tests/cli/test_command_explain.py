@@ -1,4 +1,4 @@
-"""`treille explain`: what in each example made the decision."""
+"""`treille explain`: contributions of the parts of each example."""
 
 import json
 
@@ -60,6 +60,6 @@ def test_a_model_without_contributions_of_parts_lists_training_examples(cli, tmp
     assert sum(found["contributions"]) + found["intercept"] == pytest.approx(found["score"])
 
 
-def test_an_example_that_the_model_does_not_know(cli, model, tmp_path):
+def test_the_output_says_if_no_part_of_an_example_is_known(cli, model, tmp_path):
     (tmp_path / "new.txt").write_text("%%%%\n")
     assert "(no part of it is known to the model)" in cli("explain", model, "new.txt").out

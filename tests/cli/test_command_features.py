@@ -1,4 +1,4 @@
-"""treille features: counts, and the matrix in three formats."""
+"""treille features: printed counts, and the matrix in three formats."""
 
 from pathlib import Path
 

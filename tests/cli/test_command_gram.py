@@ -1,4 +1,4 @@
-"""`treille gram`: the matrix is the kernel's, in three formats."""
+"""`treille gram`: the kernel matrix in three formats."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def test_npy_holds_the_matrix_and_another_file_the_labels(cli, genes):
     assert genes.with_name("K.labels.txt").read_text().split() == ["a", "b", "a", "b"]
 
 
-def test_the_alphabet_is_read_before_the_kernel(cli, genes):
+def test_examples_are_read_over_the_alphabet_before_the_kernel_is_applied(cli, genes):
     answer = cli("gram", genes, "--alphabet", "dna", "--kernel", "ngram(2)", "--output", "K.npy", "--json")
     assert answer.json()["values"] == "similarities"
     assert "alphabet: dna, 1 unknown of 23 letters read as N" in answer.err
@@ -36,7 +36,7 @@ def test_the_alphabet_is_read_before_the_kernel(cli, genes):
 
 
 @pytest.mark.parametrize("against", [None, "other.fa"])
-def test_distances_are_those_of_the_features(cli, genes, against):
+def test_distances_are_computed_in_the_space_of_the_features(cli, genes, against):
     genes.with_name("other.fa").write_text(">t\nACGTT\n>u\nGG\n>v\n\n")
     extra = ["--against", against] if against else []
     answer = cli("gram", genes, *extra, "--kernel", "ngram(1)", "--distance", "--output", "K.npy")
@@ -50,7 +50,7 @@ def test_distances_are_those_of_the_features(cli, genes, against):
     np.testing.assert_allclose(np.load("K.npy"), expected, atol=1e-7)
 
 
-def test_weights_of_features_are_those_of_the_columns(cli, genes):
+def test_weights_of_features_are_computed_from_the_examples_of_the_columns(cli, genes):
     genes.with_name("new.fa").write_text(">t\nACGTT\n>u\nGG\n>v\n\n")
     kernel = ["--kernel", "ngram(2, min_n=1).weighted(idf)", "--output", "K.npy"]
     assert cli("gram", "new.fa", "--against", genes, *kernel, "--distance").code == 0
@@ -78,7 +78,7 @@ def test_libsvm_trains_and_predicts_on_the_files_as_on_the_matrix(cli, genes):
     texts, new = read(genes).X, read("new.fa").X
     twin = SVC(kernel="precomputed").fit(KERNEL(texts), y)
     assert labels == twin.predict(KERNEL(new, texts)).tolist()
-    theirs = np.abs(np.ravel(decisions))  # libsvm and scikit-learn may name the classes the other way round
+    theirs = np.abs(np.ravel(decisions))  # libsvm and scikit-learn may order the classes differently
     np.testing.assert_allclose(theirs, np.abs(twin.decision_function(KERNEL(new, texts))), atol=1e-3)
 
 
@@ -117,7 +117,7 @@ def test_phylip_has_the_count_then_a_name_and_values_for_each(cli, genes):
         (["red wine\ta", "red wine\tb", "ale\tc"], ["red_wine_1", "red_wine_2", "ale"]),
     ],
 )
-def test_names_in_phylip_have_no_blanks_and_differ(cli, tmp_path, lines, names):
+def test_names_in_phylip_are_unique_and_have_no_blanks(cli, tmp_path, lines, names):
     (tmp_path / "a.txt").write_text("\n".join(lines) + "\n")
     assert cli("gram", "a.txt", "--kernel", "ngram(1)", "--output", "K.phylip").code == 0
     assert [row.split()[0] for row in (tmp_path / "K.phylip").read_text().splitlines()[1:]] == names

@@ -22,7 +22,7 @@ def test_a_model_shows_its_kernel_classes_report_and_heaviest_features(cli, mode
     assert {label: [(f["feature"], f["weight"]) for f in each] for label, each in value["telling"].items()} == top
 
 
-def test_a_model_is_known_by_its_content_whatever_its_name(cli, model):
+def test_a_model_is_recognised_by_its_content(cli, model):
     model.rename("model.bin")
     assert cli("inspect", "model.bin", "--json").json()["kind"] == "model"
 
@@ -39,7 +39,7 @@ def test_a_model_shows_who_wrote_it_and_what_it_reads(cli, model):
     assert "written:  format 1; reads sentences\n" in cli("inspect", old).out
 
 
-def test_a_data_file_shows_what_would_be_understood(cli, wines):
+def test_inspecting_a_data_file_shows_how_it_would_be_read(cli, wines):
     answer = cli("inspect", wines)
     assert answer.code == 0
     for said in ("fields:   text, label", "white (40, 66.7%), red (20, 33.3%)", "characters, median", "alphabet:"):
@@ -65,7 +65,7 @@ def test_standard_input_and_every_format_can_be_inspected(cli):
     assert cli("inspect", "-", "--json", stdin=b"abc\nabd\n").json()["examples"] == 2
 
 
-def test_options_of_data_are_refused_for_a_model_and_those_of_models_for_data(cli, model, wines):
+def test_options_for_data_are_refused_for_a_model_and_options_for_models_for_data(cli, model, wines):
     for words in (("--label", "x"), ("--skip-unlabelled",)):
         answer = cli("inspect", model, *words)
         assert (answer.code, f"{words[0]}: is for data, and FILE is a model" in answer.err) == (2, True)

@@ -83,7 +83,7 @@ def test_bad_input_is_refused(cli, wines):
     ],
     ids=str,
 )
-def test_an_option_that_would_not_be_used_is_refused(cli, wines, words, message):
+def test_an_option_without_effect_is_refused(cli, wines, words, message):
     answer = cli("learn", wines, *words)
     assert answer.code == 2
     assert message in " ".join(answer.err.split())

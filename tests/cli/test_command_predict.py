@@ -5,7 +5,7 @@ from pathlib import Path
 import treille
 
 
-def test_one_label_per_line_as_the_library_predicts(cli, model, wines):
+def test_the_output_has_one_label_per_line_equal_to_the_predictions_in_python(cli, model, wines):
     texts = [line.rsplit(",", 1)[0] for line in wines.read_text().splitlines()[1:]]
     answer = cli("predict", model, wines)
     assert answer.code == 0
@@ -55,7 +55,7 @@ def test_lines_with_tabs_are_warned_of_because_labels_would_be_read_as_text(cli,
     assert "warning" not in cli("predict", model, "-", stdin=b"a red wine\n").err
 
 
-def test_a_model_with_labels_that_are_numbers_spells_them_as_files_do(cli):
+def test_labels_that_are_numbers_are_written_as_in_files(cli):
     treille.SVC(treille.kernels.NGram(1)).fit(["a", "b", "c"], [1.0, 2.0, 10.0]).save("numbers.treille")
     Path("n.csv").write_text("text,label\na,1\nb,2\nc,10\n")
     assert cli("predict", "numbers.treille", "n.csv").out == "1\n2\n10\n"

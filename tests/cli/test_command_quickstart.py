@@ -1,4 +1,4 @@
-"""treille quickstart: it runs, and what it suggests runs."""
+"""treille quickstart: it runs, and so do the commands that it suggests."""
 
 import re
 import shlex
@@ -13,12 +13,12 @@ from treille.datasets import functions
 
 @pytest.fixture
 def few(monkeypatch):
-    """Fewer functions, to be quick."""
+    """Fewer functions, so that the tests are fast."""
     monkeypatch.setattr(quickstart, "KINDS", quickstart.KINDS[:1])
     monkeypatch.setattr(quickstart, "functions", lambda: functions(["json", "logging", "email"], per_package=60))
 
 
-def test_it_prints_the_table_and_the_heaviest_features_and_writes_everything(cli, few):
+def test_it_prints_the_table_and_the_features_and_writes_all_files(cli, few):
     answer = cli("quickstart")
     assert answer.code == 0
     header, row = answer.out.splitlines()[:2]
@@ -38,7 +38,7 @@ def test_its_models_are_better_than_guessing_and_have_converged(cli):
         assert kind["status"] == "converged"
 
 
-def test_the_three_commands_that_it_suggests_run_as_they_stand(cli, few):
+def test_the_three_commands_that_it_suggests_run_unchanged(cli, few):
     commands = cli("quickstart", "--folder", "my vines", "--json").json()["next"]
     assert len(commands) == 3
     for command in commands:
@@ -59,7 +59,7 @@ def test_the_files_of_every_kind_are_read_by_the_other_commands(cli, monkeypatch
     assert trained.code == 0, trained.err
 
 
-def test_the_report_page_needs_nothing_else_and_is_sound(cli, few):
+def test_the_report_page_is_valid_and_loads_no_other_files(cli, few):
     assert cli("quickstart", "--report", "page.html").code == 0
     page = Path("page.html").read_text(encoding="utf-8")
     assert not any(asked in page for asked in (" src=", "@import", "url(http"))
@@ -80,7 +80,7 @@ def test_the_report_page_needs_nothing_else_and_is_sound(cli, few):
     assert open_tags == []
 
 
-def test_a_folder_that_cannot_be_made_is_an_error_in_a_sentence(cli):
+def test_a_folder_that_cannot_be_made_is_reported_in_one_sentence(cli):
     Path("taken").write_text("")
     answer = cli("quickstart", "--folder", "taken")
     assert answer.code == 1

@@ -1,4 +1,4 @@
-"""treille report, and --report of other commands: the page is of the right examples, and says which."""
+"""treille report, and --report of other commands: the page has the right examples, and names them."""
 
 import re
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_a_report_without_a_file_is_of_the_training_data_and_marked(cli, wines, 
     assert "These are the training examples: the figures are too good." in page()
 
 
-def test_a_report_without_data_is_of_the_model_alone(cli, model):
+def test_a_report_without_data_describes_the_model_only(cli, model):
     value = cli("report", model, "--output", "alone.html", "--json").json()
     assert value == {"model": str(model), "report": "alone.html", "bytes": Path("alone.html").stat().st_size}
     assert "There are no examples" in page("alone.html")
@@ -54,7 +54,7 @@ def test_examples_without_labels_have_no_scores(cli, model):
         (["--test", "test.csv"], "on test.csv"),
     ],
 )
-def test_train_reports_on_held_out_examples_where_there_are_some(cli, wines, words, said):
+def test_train_reports_on_held_out_examples_if_there_are_any(cli, wines, words, said):
     Path("test.csv").write_text("".join(wines.read_text().splitlines(keepends=True)[:6]))
     answer = cli("train", wines, *words, "--kernel", "ngram(3).normalized()", "--report", "page.html", "--json")
     assert answer.code == 0, answer.err
@@ -65,7 +65,7 @@ def test_train_reports_on_held_out_examples_where_there_are_some(cli, wines, wor
     assert "TF-IDF" in text
 
 
-def test_the_examples_held_out_are_those_that_the_score_is_of(cli, wines):
+def test_the_report_has_the_held_out_examples_that_are_scored(cli, wines):
     answer = cli("train", wines, "--holdout", "0.25", "--kernel", "ngram(3)", "--report", "page.html", "--json")
     accuracy = answer.json()["score"]["accuracy"]["mean"]
     assert f'<p class="value">{accuracy:.3f}</p>' in page("page.html")
@@ -131,7 +131,7 @@ def test_a_tagger_reads_tagged_sentences(cli):
     ("words", "said"),
     [(["--holdout", "0.34"], "held out"), (["--test", "chunks.txt"], "6 sentences"), ([], "too good")],
 )
-def test_tag_train_reports_on_held_out_sentences_where_there_are_some(cli, words, said):
+def test_tag_train_reports_on_held_out_sentences_if_there_are_any(cli, words, said):
     Path("chunks.txt").write_text("the DT B-NP\ncat NN I-NP\n\na DT B-NP\ndog NN I-NP\n\n" * 3)
     rest = ["--min-count", "1", "--model", "m.treille", "--report", "page.html"]
     assert cli("tag", "train", "chunks.txt", *words, *rest).code == 0
@@ -139,7 +139,7 @@ def test_tag_train_reports_on_held_out_sentences_where_there_are_some(cli, words
     assert ("too good" in page("page.html")) == (said == "too good")
 
 
-def test_a_page_replaces_pages_only(cli, wines, model):
+def test_a_report_overwrites_reports_only(cli, wines, model):
     Path("thesis.html").write_text("<p>my thesis</p>")
     for words in (
         ["report", model, "--output"],

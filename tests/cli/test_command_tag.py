@@ -79,7 +79,7 @@ def test_training_says_how_the_file_was_understood_and_how_it_ended(cli, data):
     assert model.predict(X) == treille.Tagger("polynomial(2)").fit(X, y).predict(X)
 
 
-def test_the_defaults_are_those_of_the_estimator(cli, data):
+def test_the_defaults_equal_those_of_the_estimator(cli, data):
     cli("tag", "train", data, "--model", "m.treille")
     parameters = treille.load("m.treille").get_params()
     expected = treille.Tagger().get_params()
@@ -118,7 +118,7 @@ def test_the_part_held_out_is_scored_by_a_model_that_has_not_seen_it(cli, data):
     assert cli(*words, "--seed", 5).json()["score"]["tokens"] != answer["score"]["tokens"]
 
 
-def test_several_files_are_one_set(cli, data, tmp_path):
+def test_several_files_are_read_as_one_set(cli, data, tmp_path):
     whole = data.read_text()
     first, second = whole[: len(whole) // 2].rpartition("\n\n")[0] + "\n", whole[len(whole) // 2 :].partition("\n\n")[2]
     (tmp_path / "a.txt").write_text(first)
@@ -218,7 +218,7 @@ def test_run_ends_quietly_when_its_reader_has_seen_enough(tagger):
     process.stderr.close()
 
 
-def test_evaluate_is_the_score_of_the_model(cli, tagger, other_data):
+def test_evaluate_prints_the_score_of_the_model(cli, tagger, other_data):
     model, (X, y) = treille.load(tagger), read_sentences(other_data).separate()
     answer = cli("tag", "evaluate", tagger, other_data, "--json").json()
     expected = chunk_scores(y, model.predict(X))
@@ -267,7 +267,7 @@ def test_the_column_of_tags_is_refused_where_lines_have_none(cli):
     assert "--tag-column: is for columns: leave it out for CRFsuite's items, where the tag comes first" in answer.err
 
 
-def test_features_of_crfsuite_are_learnt_and_tagged(cli, data, tmp_path):
+def test_items_of_crfsuite_are_learned_and_tagged(cli, data, tmp_path):
     X, y = read_sentences(data).separate()
     lines = (
         "".join(f"{tag}\tword={w}\tpos={p}\n" for (w, p), tag in zip(tokens, tags, strict=True)) + "\n"
@@ -372,7 +372,7 @@ def test_sentences_before_a_bad_line_are_written(cli, tagger):
     assert answer.out.startswith("the DT B-NP\n\n")
 
 
-def test_a_tag_that_is_none_of_a_chunk_is_named_by_its_line(cli, tagger, data, tmp_path):
+def test_a_tag_that_is_not_a_chunk_tag_is_named_with_its_line(cli, tagger, data, tmp_path):
     (tmp_path / "bad.txt").write_text("the DT B-NP\ncat NN I-NP\n\nbirds NNS noun\n")
     message = "bad.txt, line 4: the tag 'noun' is not a chunk tag"
     answer = cli("tag", "train", "bad.txt", "--scheme", "BIO", "--model", "n.treille")

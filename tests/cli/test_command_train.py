@@ -1,4 +1,4 @@
-"""treille train: what it does when all is well."""
+"""treille train on valid input."""
 
 import gzip
 from pathlib import Path
@@ -10,7 +10,7 @@ import treille
 from treille.kernels import NGram
 
 
-def test_output_says_what_was_read_chosen_reached_and_what_to_try_next(cli, wines):
+def test_the_output_describes_data_choices_and_result_and_suggests_commands(cli, wines):
     answer = cli("train", "wines.csv", "--model", "wines.treille")
     assert answer.code == 0
     assert "wines.csv: 60 examples, CSV" in answer.err
@@ -21,14 +21,14 @@ def test_output_says_what_was_read_chosen_reached_and_what_to_try_next(cli, wine
     assert "  treille inspect wines.treille\n" in answer.out
 
 
-def test_the_commands_to_try_next_carry_the_options_that_models_do_not_keep(cli, wines):
+def test_suggested_commands_have_the_options_that_models_do_not_store(cli, wines):
     wines.write_text(wines.read_text().replace("text,label", "vin,couleur"))
     answer = cli("train", wines, "--text", "vin", "--label", "couleur", "--encoding", "latin-1", "--model", "w.treille")
     assert "treille predict w.treille FILE --encoding latin-1\n" in answer.out
     assert cli("predict", "w.treille", wines, "--encoding", "latin-1").out.count("\n") == 60
 
 
-def test_the_model_equals_that_of_the_library(cli, wines):
+def test_the_model_equals_the_model_trained_in_python(cli, wines):
     options = ["--C", 0.5, "--loss", "squared_hinge", "--class-weight", "balanced", "--no-intercept", "--tol", 1e-6]
     assert cli("train", wines, "--kernel", "ngram(2, min_n=1)", *options, "--model", "wines.treille").code == 0
     texts, labels = zip(*(line.rsplit(",", 1) for line in wines.read_text().splitlines()[1:]), strict=True)
@@ -94,7 +94,7 @@ def test_quiet_says_nothing(cli, wines):
     assert Path("wines.treille").is_file()
 
 
-def test_short_of_the_gap_it_saves_says_so_and_ends_with_3(cli, wines):
+def test_training_that_does_not_reach_the_gap_saves_the_model_and_ends_with_3(cli, wines):
     options = ["--kernel", "ngram(3)", "--C", 1000, "--tol", 1e-12, "--max-epochs", 1, "--model", "wines.treille"]
     answer = cli("train", wines, *options, "--quiet")
     assert answer.code == 3
@@ -136,7 +136,7 @@ def test_one_value_of_a_list_is_set_against_the_rest(cli):
     assert answer.json()["classes"] == {"acq": 2, "not acq": 2}
 
 
-def test_a_kernel_without_features_here_is_warned_of(cli, wines):
+def test_a_kernel_without_features_for_these_data_causes_a_warning(cli, wines):
     answer = cli("train", wines, "--kernel", "ngram(500)", "--model", "wines.treille")
     assert answer.code == 0
     assert "no text has a feature of this kernel" in answer.err

@@ -1,4 +1,4 @@
-"""How the verbs speak: on terminals, in pipes, to machines."""
+"""The output of commands on terminals, in pipes, and as JSON."""
 
 import io
 
@@ -12,7 +12,7 @@ from treille.data.format import clipped, visible
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """What is printed on a terminal of 40 columns."""
+    """The output on a terminal of 40 columns."""
     stream = io.StringIO()
     screen = Console(file=stream, force_terminal=True, width=40, color_system=None)
     monkeypatch.setattr(console, "_console", lambda stderr=False: screen)
@@ -27,7 +27,7 @@ def test_words_are_wrapped_on_a_terminal(terminal):
     assert max(map(len, terminal.getvalue().splitlines())) <= 40
 
 
-def test_words_are_never_wrapped_in_a_pipe(capsys):
+def test_output_to_a_pipe_is_never_wrapped(capsys):
     Printer().print(LONG * 5)
     assert capsys.readouterr().out == LONG * 5 + "\n"
 

@@ -1,4 +1,4 @@
-"""Every command works with the models of every estimator, or says why not."""
+"""Every command works with the models of every estimator, or refuses them with the reason."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_models_of_numbers_are_used_by_every_command(cli, numbers, estimator):
     assert cli("inspect", "m.treille", "--json").json()["classes"] == []
 
 
-def test_models_of_several_targets_predict_rows_and_say_why_they_are_not_evaluated(cli, numbers):
+def test_models_of_several_targets_predict_rows_and_are_not_evaluated(cli, numbers):
     model = treille.Ridge(NGram(1)).fit(TEXTS, np.column_stack([NUMBERS, NUMBERS[::-1]]))
     model.save("m.treille")
     rows = [line.split("\t") for line in cli("predict", "m.treille", numbers).out.splitlines()]
@@ -58,7 +58,7 @@ def test_scores_of_a_model_of_numbers_are_refused(cli, numbers):
     assert "Ridge predicts numbers, which have no scores" in answer.err
 
 
-def test_labels_that_are_no_numbers_are_refused(cli, tmp_path):
+def test_labels_that_are_not_numbers_are_refused(cli, tmp_path):
     treille.Ridge(NGram(1)).fit(TEXTS, NUMBERS).save("m.treille")
     (tmp_path / "b.csv").write_text("text,label\nab,spam\n")
     answer = cli("evaluate", "m.treille", "b.csv")
@@ -66,7 +66,7 @@ def test_labels_that_are_no_numbers_are_refused(cli, tmp_path):
     assert "b.csv, line 2: the label is 'spam', expected a finite number" in answer.err
 
 
-def test_models_of_one_class_tell_inliers_from_outliers(cli, tmp_path):
+def test_models_of_one_class_separate_inliers_from_outliers(cli, tmp_path):
     model = treille.OneClassSVM(NGram(1), nu=0.5).fit(TEXTS)
     model.save("m.treille")
     expected = [str(label) for label in model.predict(TEXTS)]

@@ -41,7 +41,7 @@ def test_the_help_lists_every_verb_with_a_line_and_the_exit_codes(cli):
         assert re.search(rf"^    {code}  +\w", answer.out, re.MULTILINE), code
 
 
-def test_the_version_is_the_package_s(cli):
+def test_the_version_equals_the_version_of_the_package(cli):
     assert cli("--version").out == f"treille {treille.__version__}\n"
 
 
@@ -82,7 +82,7 @@ def test_every_verb_offers_json_and_quiet(cli):
         assert "--quiet" in cli(*verb, "--help").out
 
 
-def test_the_exit_codes_of_the_page_are_those_of_the_help(cli):
+def test_the_exit_codes_in_the_documentation_equal_those_in_the_help(cli):
     page = Path(__file__).parents[2].joinpath("docs", "command-line.md").read_text()
     shown = re.findall(r"^    (\d+)  ", cli("--help").out, re.MULTILINE)
     assert re.findall(r"^\| (\d+) \|", page.partition("## Exit codes")[2], re.MULTILINE) == shown

@@ -106,7 +106,7 @@ def test_the_linear_kernel_on_texts_is_refused(cli, genes):
     assert "row 0 is str ('acgtacgtacgt'), expected a list of numbers" in answer.err
 
 
-def test_scores_are_not_taken_for_classes(cli, tmp_path):
+def test_labels_that_are_scores_are_refused_as_classes(cli, tmp_path):
     (tmp_path / "a.tsv").write_text("".join(f"{'ACGT' * i}\t{i / 7}\n" for i in range(1, 9)))
     answer = cli("train", "a.tsv", "--model", "a.treille")
     assert answer.code == 1
@@ -143,7 +143,7 @@ def test_trees_are_trained_on_predicted_and_inspected(cli, tmp_path):
     assert cli("features", "trees.tsv", "--kernel", "subtree()", "--json").json()["examples"] == 10
 
 
-def test_strings_are_no_trees_and_trees_no_strings(cli, tmp_path):
+def test_a_model_of_strings_refuses_trees_and_a_model_of_trees_strings(cli, tmp_path):
     (tmp_path / "trees.tsv").write_text("a\t(S (X))\nb\t(S (Y))\n")
     assert "found trees, expected strings" in cli("train", "trees.tsv", "--kernel", "ngram(2)", "--cv", "2").err
     assert "holds trees, expected texts over the alphabet" in cli("features", "trees.tsv", "--alphabet", "dna").err

@@ -1,4 +1,4 @@
-"""Labels the way people have them, ids in the results, and labels that are none."""
+"""All ways to give labels, ids in the results, and fields that are refused as labels."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_one_file_per_class_trains_and_evaluates_and_predictions_carry_the_ids(c
     assert scored["score"]["accuracy"]["mean"] == 1.0
 
 
-def test_labels_of_a_file_are_found_by_id(cli, genes):
+def test_labels_of_another_file_are_matched_by_id(cli, genes):
     assert cli("train", "all.fa", "--labels", "labels.tsv", *KERNEL, "--model", "m.treille").code == 0
     (genes / "wrong.tsv").write_text((genes / "labels.tsv").read_text().replace("n0\tn", "n0\tp"))
     answer = cli("evaluate", "m.treille", "all.fa", "--labels", "wrong.tsv", "--output", "table.tsv", "--json")
@@ -49,7 +49,7 @@ def test_labels_of_a_file_are_found_by_id(cli, genes):
     assert (rows[0], rows[7][:3]) == (["id", "label", "predicted", "n", "p"], ["n0", "p", "n"])
 
 
-def test_one_folder_per_class(cli, tmp_path):
+def test_the_names_of_folders_are_the_classes(cli, tmp_path):
     for name, text in (("pos", "good wine"), ("neg", "sour vinegar")):
         (tmp_path / "docs" / name).mkdir(parents=True)
         for i in range(3):
@@ -134,6 +134,6 @@ def test_models_remember_the_kind_of_weights(cli, tmp_path):
     assert cli("predict", "m.treille", "-", stdin=b"vine\n").code == 0  # for which they are not
 
 
-def test_a_model_among_the_data_is_named(cli, genes):
+def test_a_model_among_the_data_files_is_refused_by_name(cli, genes):
     assert cli("train", "pos.fa", "neg.fa", *KERNEL, "--model", "m.treille").code == 0
     assert "m.treille: is a model, expected data" in refused(cli("train", "pos.fa", "m.treille", "--cv", "2"))

@@ -57,7 +57,7 @@ def test_a_file_is_trained_in_parts_to_the_optimum_in_memory(cli, big, small_par
         "space:    parts, because the data are in parts, which need not fit in memory",
         "solver:   BlockMinimization(), because the rows are in parts on disk",
         "sizes:    300 examples, ",
-        "MB at most, of 1GB allowed",
+        "B at most, of 1GB allowed",
         "one against the rest, ",
         " passes, ",
         "saved:    m.treille, ",
@@ -71,7 +71,7 @@ def test_a_file_is_trained_in_parts_to_the_optimum_in_memory(cli, big, small_par
     assert (inside.predict(texts) == whole.predict(texts)).all()
 
 
-def test_the_result_is_one_object_with_json(cli, big, small_parts):
+def test_json_output_is_one_object(cli, big, small_parts):
     answer = cli("train", big, *TRAIN, "--min-count", "90", "--json", "--model", "m.treille", "--test", big)
     found = answer.json()
     assert (found["examples"], sum(found["classes"].values()), found["space"]) == (300, 300, "parts")
@@ -211,7 +211,7 @@ def test_a_run_that_does_not_converge_says_so(cli, big, small_parts):
     assert "not yet 1e-09: raise --max-epochs or --tol" in answer.err
 
 
-def test_a_checkpoint_is_continued_and_of_no_use_when_it_is_done(cli, big, small_parts, monkeypatch):
+def test_a_checkpoint_is_continued_and_not_needed_afterwards(cli, big, small_parts, monkeypatch):
     monkeypatch.setattr(folder, "SECONDS", 0.0)
     monkeypatch.setattr(folder, "SHARE", 0)
     visit, visits = block_minimization.BlockRun._visit, []
@@ -257,7 +257,7 @@ def test_the_option_is_named_where_a_file_is_large(cli, big, monkeypatch):
     assert "--memory" not in cli("train", big, "--kernel", "ngram(3)", "--model", big.with_name("m.treille")).err
 
 
-def test_ctrl_c_ends_the_command_at_once(tmp_path, interruptible):
+def test_ctrl_c_ends_the_command_at_once(tmp_path):
     written(tmp_path / "big.jsonl", some(20_000))
     words = ["train", "big.jsonl", *TRAIN, "--tol", "1e-17", "--checkpoint", "run1", "--model", "m.treille"]
     process = subprocess.Popen(
@@ -278,7 +278,7 @@ def scheduler():
     options = {"processes": False, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(n_workers=1, protocol="tcp://", **options) as cluster:
         yield cluster.scheduler_address
-        distributed.get_client().close()  # the one that the command has made
+        distributed.get_client().close()  # the client that the command created
 
 
 def test_files_are_trained_on_a_cluster_to_the_optimum_in_memory(cli, tmp_path, scheduler):

@@ -1,4 +1,4 @@
-"""Lattices on the command line: from a file of them to a model, to predictions and a score."""
+"""Lattices on the command line: from a file to a model, predictions and a score."""
 
 import json
 from pathlib import Path

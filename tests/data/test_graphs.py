@@ -1,4 +1,4 @@
-"""Graphs: from everything that holds one, views, and what is refused."""
+"""Graphs: all kinds of input, views, and refusals."""
 
 import pickle
 import sys
@@ -60,12 +60,12 @@ def assert_refused(make):
     return str(caught.value)
 
 
-# What is read
+# Input
 
 
 @settings(deadline=None, max_examples=100)
 @given(lists_of_graphs())
-def test_graphs_are_kept_as_given_and_in_every_other_form(graphs):
+def test_graphs_in_every_representation_are_read_unchanged(graphs):
     batch = Graphs(graphs)
     assert len(batch) == len(graphs)
     assert same(graphs, batch)
@@ -216,7 +216,7 @@ def test_the_graph_of_the_lecture_has_its_adjacency():
     assert batch.targets.tolist() == [2, 2, 3, 0, 1, 3, 4, 1, 2, 4, 2, 3]
 
 
-def test_a_set_of_grakel_is_read_as_grakel_has_it():
+def test_graphs_of_grakel_are_read_unchanged():
     grakel = pytest.importorskip("grakel")
     items = [LABELLED["GraKeL"], (WATERS["matrix"], dict(enumerate("OHH")), LABELLED["GraKeL's matrix"][2])]
     batch = Graphs(items)
@@ -261,7 +261,7 @@ def test_arrays_cannot_be_written_and_selections_keep_the_alphabet():
     assert repr(batch) == "Graphs(3 graphs, 4 nodes, 2 edges, 3 labels)"
 
 
-def test_no_graphs_are_a_batch_too():
+def test_a_batch_of_graphs_may_be_empty():
     assert len(Graphs([])) == 0
     assert Graphs.summarise(Graphs([]), 3, 80).fields["nodes"] == "none"
 
@@ -274,7 +274,7 @@ def test_labels_of_new_graphs_are_coded_as_in_fitting():
     assert bare.core_arrays_over(fitted.alphabet, [], "none")[0].tolist() == [0, 0]
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_invalid_graphs_are_refused_with_their_place(bad, message):
     assert message in assert_refused(lambda: Graphs([Graph(0, []), bad]))
 
 
-def test_labels_for_some_only_are_refused():
+def test_labels_and_weights_for_some_only_are_refused():
     assert assert_refused(lambda: Graphs([WATER, Graph(2, [])])) == (
         "item 1: has 2 nodes and no labels for them, but item 0 has: label the nodes of every graph or of none"
     )
@@ -341,7 +341,7 @@ def test_labels_for_some_only_are_refused():
     assert "item 0, edge 1 to 2: has no 'weight'" in assert_refused(lambda: Graphs([graph]))
 
 
-def test_one_graph_is_no_list_of_graphs():
+def test_a_single_graph_instead_of_a_list_is_refused():
     for one in (WATER, nx.path_graph(2), np.eye(2), {"nodes": 1, "edges": []}):
         assert "expected a list of graphs: write [graph]" in assert_refused(lambda one=one: Graphs(one))
     assert "found str, expected a list" in assert_refused(lambda: Graphs("C"))
@@ -361,7 +361,7 @@ STATE = {
 
 
 @pytest.mark.parametrize(("name", "values"), [(name, values) for name in STATE for values in STATE[name]], ids=str)
-def test_arrays_that_do_not_fit_are_refused(name, values):
+def test_inconsistent_arrays_are_refused(name, values):
     batch = Graphs([Graph(["O", "H", "H"], [(0, 1), (0, 2)], ["s", "t"], [1, 2], [[0], [1], [2]])])
     spec, arrays = batch.state()
     assert same(treille.Batch.from_state(spec, arrays), batch)
@@ -376,7 +376,7 @@ def test_arrays_of_another_type_are_refused():
 @pytest.mark.parametrize(
     "change", [{"alphabet": ["O"]}, {"alphabet": None}, {"edge_alphabet": []}, {"directed": 1}], ids=str
 )
-def test_a_state_that_does_not_fit_is_refused(change):
+def test_an_inconsistent_state_is_refused(change):
     spec, arrays = Graphs([Graph(["O", "H"], [(0, 1)], ["s"])]).state()
     assert_refused(lambda: treille.Batch.from_state(spec | change, arrays))
 

@@ -66,7 +66,7 @@ def test_costs_become_probabilities(items, normalize):
 
 
 @given(st.lists(machines(), min_size=1, max_size=5))
-def test_states_are_sorted_and_all_of_use(items):
+def test_states_are_sorted_and_useless_ones_are_removed(items):
     batch = Lattices(items)
     assert (batch.sources < batch.targets).all()
     for i in range(len(batch)):
@@ -203,7 +203,7 @@ def test_damaged_arrays_are_refused(name, change):
 
 @settings(max_examples=60)
 @given(st.lists(machines(), min_size=1, max_size=3), st.floats(0.01, 0.9))
-def test_pruning_keeps_the_best_path_and_tells_what_is_lost(items, least):
+def test_pruning_keeps_the_best_path_and_reports_the_lost_mass(items, least):
     batch = Lattices(items)
     pruned = batch.prune(least)
     assert list(pruned.best()) == list(batch.best())
@@ -305,7 +305,7 @@ def test_bad_machines_are_refused(machine, message):
         Lattices([TWO, machine])
 
 
-def test_a_cycle_on_no_accepting_path_is_no_trouble():
+def test_a_cycle_on_no_accepting_path_is_allowed():
     arcs = [(0, "a", "a", 1.0, 1), (0, "b", "b", 1.0, 2), (2, "b", "b", 1.0, 2)]
     assert language(Lattices([Fst.from_arcs(arcs, {1: 1.0})])[0]) == {("a",): 1.0}
 
@@ -322,7 +322,7 @@ def test_a_cycle_on_no_accepting_path_is_no_trouble():
         ([TWO, b"ab"], "a sequence is bytes"),
     ],
 )
-def test_data_that_is_no_list_of_machines_is_refused(data, message):
+def test_data_that_is_not_a_list_of_machines_is_refused(data, message):
     with pytest.raises(InputError, match=message):
         Lattices(data)
 

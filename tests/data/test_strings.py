@@ -1,4 +1,4 @@
-"""Strings: what goes in, how it is cut, and what comes back."""
+"""Strings: input, splitting, and the items of a batch."""
 
 import pickle
 import re
@@ -52,7 +52,7 @@ def test_texts_of_any_container_are_the_same_batch(data):
     [WORDS, [tuple(x) for x in WORDS], [np.array(x, dtype=object) for x in WORDS], [np.array(x, "U3") for x in WORDS]],
     ids=["lists", "tuples", "object arrays", "U arrays"],
 )
-def test_token_lists_are_cut_already(data):
+def test_token_lists_are_not_split_again(data):
     batch = Strings(data)
     assert items(batch) == WORDS
     assert (batch.unit, batch.alphabet) == ("token", ["be", "not", "or", "to"])
@@ -79,7 +79,7 @@ def test_bytes_are_sequences_of_bytes():
     assert items(Strings(np.array([b"ab", b"c"]))) == [b"ab", b"c"]
 
 
-def test_the_unit_byte_cuts_texts_into_their_utf8():
+def test_the_unit_byte_splits_texts_into_utf8_bytes():
     assert items(Strings(["é", "a"], unit="byte")) == ["é".encode(), b"a"]
 
 
@@ -89,7 +89,7 @@ def test_the_unit_word_keeps_every_visible_character():
     assert batch.unit == "word"
 
 
-def test_a_callable_unit_cuts_as_it_likes():
+def test_a_function_as_unit_splits_texts():
     batch = Strings(["a-b", "b"], unit=lambda text: text.split("-"))
     assert items(batch) == [["a", "b"], ["b"]]
     assert batch.unit == "token"
@@ -159,11 +159,11 @@ def test_a_slice_is_pickled_alone():
     assert len(pickle.dumps(batch[1:])) < 1000
 
 
-def test_the_repr_tells_the_sizes():
+def test_the_repr_states_the_sizes():
     assert repr(Strings(TEXTS)) == "Strings(3 sequences, 7 symbols, 3 distinct, unit='char')"
 
 
-def test_from_arrays_makes_a_batch_of_its_parts():
+def test_from_arrays_builds_a_batch_from_arrays():
     symbols = np.array([1, 0, 0], dtype=np.int32)
     batch = Strings.from_arrays(symbols, [0, 1, 3], ["x", "y"])
     assert items(batch) == [["y"], ["x", "x"]]

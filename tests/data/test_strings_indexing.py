@@ -1,4 +1,4 @@
-"""Parts of a batch: by number, slice, list and mask, and in chunks."""
+"""Selections of a batch: by number, slice, list and mask, and in chunks."""
 
 import itertools
 
@@ -71,7 +71,7 @@ def test_other_keys_are_index_errors(batch, key):
         batch[key]
 
 
-def test_parts_of_parts_are_parts(batch):
+def test_selections_of_selections_are_selections(batch):
     assert list(batch[1:][::-1][[0, 2]][1:]) == ["b"]
 
 
@@ -87,7 +87,7 @@ def test_iteration_goes_through_all_examples(batch):
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.text("ab", max_size=9)), st.integers(0, 20))
-def test_chunks_are_the_whole_in_order_and_bounded(texts, n_symbols):
+def test_chunks_are_bounded_and_contain_all_examples_in_order(texts, n_symbols):
     chunks = list(Strings(texts).chunks(n_symbols))
     assert [text for chunk in chunks for text in chunk] == texts
     for chunk in chunks:

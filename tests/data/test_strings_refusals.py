@@ -1,4 +1,4 @@
-"""Strings refuses bad input with a message that says what was found where, and what was expected."""
+"""Strings refuses bad input with a message that names the place, what was found, and what was expected."""
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ from treille import InputError, Strings
     ],
     ids=repr,
 )
-def test_data_that_is_no_list_of_sequences_is_refused(data, message):
+def test_data_that_is_not_a_list_of_sequences_is_refused(data, message):
     with pytest.raises(InputError, match=message):
         Strings(data)
 
@@ -60,7 +60,7 @@ def test_an_unknown_unit_is_refused(unit):
 
 
 @pytest.mark.parametrize("unit", ["char", "word", str.split])
-def test_bytes_are_not_cut_into_characters_or_words(unit):
+def test_bytes_with_a_unit_of_texts_are_refused(unit):
     with pytest.raises(
         InputError, match=r"the strings are bytes, but unit is .*: decode them first, or use unit='byte'"
     ):

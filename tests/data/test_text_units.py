@@ -87,7 +87,7 @@ PLAIN = [text for text in TEXTS if "Σ" not in text]
 
 @pytest.mark.parametrize(("unit", "pattern"), [("word+lower", r"\w+|[^\w\s]"), ("word+lower+alnum", r"\w+")])
 @pytest.mark.parametrize("n", [1, 3])
-def test_words_are_those_of_scikit_learn(unit, pattern, n):
+def test_words_equal_those_of_scikit_learn(unit, pattern, n):
     theirs = CountVectorizer(token_pattern=pattern, ngram_range=(1, n))
     assert counted(Features(NGram(n, min_n=1, unit=unit)), PLAIN) == counted(theirs, PLAIN)
 

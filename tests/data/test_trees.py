@@ -1,4 +1,4 @@
-"""Trees: readers, views, and what is refused."""
+"""Trees: readers, views, and refusals."""
 
 import json
 import pickle
@@ -32,7 +32,7 @@ def assert_refused(make):
     return str(caught.value)
 
 
-# What is read
+# Input
 
 
 @settings(deadline=None, max_examples=60)
@@ -73,7 +73,7 @@ def test_nodes_in_any_order_are_put_in_preorder(tree, random):
         ("(Ä (ö ü))", "(Ä (ö ü))"),
     ],
 )
-def test_brackets_are_read_in_every_custom(text, expected):
+def test_brackets_are_read_in_every_convention(text, expected):
     assert str(Trees([text])[0]) == expected
 
 
@@ -179,14 +179,14 @@ def test_newick_becomes_trees(text, expected):
         lambda: Trees.from_newick("(" * (DEEP - 1) + ")" * (DEEP - 1) + ";"),
     ],
 )
-def test_depth_is_no_limit(make):
+def test_the_depth_of_trees_is_not_limited(make):
     batch = make()
     assert batch.parents.tolist() == list(range(-1, DEEP - 1))
     assert len(batch.to_brackets()[0]) > DEEP
     assert batch.strip_words().offsets[-1] == DEEP - 1
 
 
-def test_depth_is_no_limit_for_documents_and_tuples_either():
+def test_the_depth_of_documents_and_tuples_is_not_limited():
     document, nested = 1, ("a",)
     for _ in range(DEEP):
         document, nested = [document], ("a", nested)
@@ -227,7 +227,7 @@ def test_a_batch_is_indexed_pickled_and_kept_in_model_files():
         batch.labels[0] = 0
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_a_batch_is_indexed_pickled_and_kept_in_model_files():
         ("(a\ud800)", "item 1, column 3: a lone surrogate"),
     ],
 )
-def test_brackets_that_are_no_tree_are_refused_with_their_place(text, message):
+def test_invalid_brackets_are_refused_with_their_position(text, message):
     assert message in assert_refused(lambda: Trees(["(S)", text]))
     assert message in assert_refused(lambda: Trees(["(S)", text, *["(S (NP))"] * 30_000], n_jobs=3))
 
@@ -289,11 +289,11 @@ def test_a_label_with_a_bracket_or_a_blank_is_held_but_not_written():
         (["a", 3], [-1, 0], "item 0: a label is 3, expected a str"),
     ],
 )
-def test_parents_that_are_no_tree_are_refused(labels, parents, message):
+def test_invalid_lists_of_parents_are_refused(labels, parents, message):
     assert message in assert_refused(lambda: Trees.from_parents([(list(labels), parents)]))
 
 
-def test_arrays_that_do_not_fit_are_refused():
+def test_inconsistent_arrays_are_refused():
     assert "do not fit together" in assert_refused(lambda: Trees.from_arrays([0], [-1], [0, 2], ["a"]))
     assert "labels must lie in 0..0" in assert_refused(lambda: Trees.from_arrays([1], [-1], [0, 1], ["a"]))
     assert "not in preorder" in assert_refused(lambda: Trees.from_arrays([0, 0], [1, -1], [0, 2], ["a"]))
@@ -316,7 +316,7 @@ def test_invalid_trees_are_refused(data, message):
     assert message in assert_refused(lambda: Trees(data))
 
 
-def test_a_batch_of_strings_is_no_batch_of_trees():
+def test_a_batch_of_strings_is_refused_as_trees():
     assert "expected trees" in assert_refused(lambda: Trees(treille.Strings(["(S)"])))
     assert "expected a list of trees" in assert_refused(lambda: Trees({"a": 1}))
 
@@ -341,7 +341,7 @@ def test_documents_that_cannot_be_read_are_refused_with_their_line():
         ("1\ta\ta\tX\t_\t_\t2\tdep\t_\t_\n2\ta\ta\tX\t_\t_\t1\tdep\t_\t_", "line 1: the heads lead in a circle"),
     ],
 )
-def test_conllu_that_is_no_tree_is_refused(text, message):
+def test_conllu_that_does_not_describe_a_tree_is_refused(text, message):
     assert message in assert_refused(lambda: Trees.from_conllu(text))
 
 
@@ -359,5 +359,5 @@ def test_conllu_that_is_no_tree_is_refused(text, message):
         ("('A);", "that is not closed"),
     ],
 )
-def test_newick_that_is_no_tree_is_refused(text, message):
+def test_invalid_newick_is_refused(text, message):
     assert message in assert_refused(lambda: Trees.from_newick(text))

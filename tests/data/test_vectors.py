@@ -1,4 +1,4 @@
-"""Vectors: rows of numbers, whatever they come as."""
+"""Vectors: rows of numbers from all containers."""
 
 import json
 import pickle
@@ -19,7 +19,7 @@ DENSE = np.array(ROWS)
 
 
 class Frame:
-    """As much of a DataFrame as any library has."""
+    """The part of a DataFrame that all libraries have."""
 
     def __init__(self, **columns):
         self._columns = columns
@@ -146,7 +146,7 @@ def test_the_data_given_are_neither_changed_nor_shared():
 
 
 @pytest.mark.parametrize("key", [slice(1, 3), slice(None, None, -1), [2, 0, 2], np.array([True, False, True, False])])
-def test_selecting_rows_is_selecting_rows(key):
+def test_a_selection_has_the_selected_rows(key):
     for batch in (Vectors(ROWS), Vectors(ROWS, list("xyz"))):
         part = batch[key]
         assert np.array_equal(part.to_csr().toarray(), DENSE[key])
@@ -162,7 +162,7 @@ def test_selecting_nothing_and_beyond_the_end():
         Vectors(ROWS)[4]
 
 
-def test_chunks_are_the_whole_in_order():
+def test_chunks_contain_all_rows_in_order():
     batch = Vectors(ROWS)
     parts = list(batch.chunks(2))
     assert sum(map(len, parts)) == 4
@@ -233,7 +233,7 @@ def test_invalid_rows_are_refused_with_their_place(data, message):
         ([{"a": 1}], ["a"], "the columns have names already"),
     ],
 )
-def test_names_that_do_not_fit_are_refused(data, names, message):
+def test_invalid_names_of_columns_are_refused(data, names, message):
     with pytest.raises(InputError, match=message):
         Vectors(data, names)
 

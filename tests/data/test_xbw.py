@@ -1,4 +1,4 @@
-"""The index of trees against the trees themselves."""
+"""The index of trees compared with the trees."""
 
 import pickle
 import re
@@ -54,7 +54,7 @@ def random_forest(n_trees, most, n_labels):
 
 
 def assert_answers_are_those_of_pointers(trees, index, n_queries):
-    """As many answers of the index, to random questions, are those of pointers."""
+    """The answers of the index to this many random questions equal those of the forest with pointers."""
     told = Pointers(trees, index)
     node_at = {place: node for node, place in told.place.items()}
     assert sorted(node_at) == list(range(len(told.labels)))
@@ -81,13 +81,13 @@ def assert_answers_are_those_of_pointers(trees, index, n_queries):
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 5, 300])
-def test_it_answers_as_pointers_do(n_labels):
+def test_its_answers_equal_those_of_a_forest_with_pointers(n_labels):
     trees = random_forest(60, 60, n_labels)
     assert_answers_are_those_of_pointers(trees, XBW(trees), 5000)
 
 
 @pytest.mark.slow
-def test_it_answers_a_million_questions_as_pointers_do():
+def test_its_answers_to_a_million_questions_equal_those_of_a_forest_with_pointers():
     for n_labels in (1, 4, 40, 4000):
         trees = random_forest(3000, 60, n_labels)
         assert_answers_are_those_of_pointers(trees, XBW(trees), 250_000)
@@ -105,7 +105,7 @@ def forests(draw):
 
 @settings(deadline=None, max_examples=100)
 @given(forests())
-def test_trees_come_back_whole(trees):
+def test_the_index_is_decoded_to_the_same_trees(trees):
     index = XBW(trees)
     assert index.trees().to_brackets() == trees.to_brackets()
     again = Batch.from_state(*index.state())
@@ -139,7 +139,7 @@ def test_many_trees_come_back_with_any_number_of_threads():
             assert np.array_equal(left, right)
 
 
-def test_chains_and_stars_are_no_trouble():
+def test_chains_and_stars_are_indexed():
     n = 100_000
     labels, offsets = np.zeros(2 * n, np.int32), [0, n, 2 * n]
     parents = np.concatenate([np.arange(-1, n - 1), [-1], np.zeros(n - 1)])
@@ -223,7 +223,7 @@ def test_damaged_indexes_are_refused(damage):
         Batch.from_state(spec, arrays)
 
 
-def test_bits_that_are_of_no_forest_never_hang():
+def test_invalid_bits_are_refused_and_never_hang():
     spec, arrays = XBW(random_forest(20, 20, 3)).state()
     for _ in range(200):
         bad = {name: array.copy() for name, array in arrays.items()}

@@ -58,7 +58,7 @@ def edges(source, kind):
         ("match a:\n  case 1:\n    return\n  case _:\n    pass", {("Match", "Return"), ("Match", "Pass")}),
     ],
 )
-def test_control_flow_is_that_of_python(body, expected):
+def test_control_flow_follows_the_rules_of_python(body, expected):
     indented = body.replace("\n", "\n  ")
     found = edges(f"def f(a):\n  {indented}\n", "flow")
     assert {pair for pair in found if pair[0] != "FunctionDef"} == expected
@@ -133,6 +133,6 @@ def test_every_function_of_the_library_is_a_graph_with_one_component_of_statemen
         ("def f(): pass\ndef g(): pass", "the source has 2 statements at its top, expected one function"),
     ],
 )
-def test_a_source_that_is_no_function_is_refused(source, message):
+def test_a_source_that_is_not_a_function_is_refused(source, message):
     with pytest.raises(InputError, match=message):
         flow_graph(source)

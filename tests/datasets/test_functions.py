@@ -12,7 +12,7 @@ from treille.io import InputError
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """A standard library of our own, to be filled."""
+    """An artificial standard library, empty at first."""
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
     return tmp_path
 
@@ -37,7 +37,7 @@ def test_there_are_hundreds_of_examples_of_balanced_classes(default):
     assert max(counts.values()) <= 2 * min(counts.values())
 
 
-def test_no_text_is_there_twice(default):
+def test_no_text_occurs_twice(default):
     assert len(set(default[0])) == len(default[0])
 
 
@@ -47,11 +47,11 @@ def test_every_text_parses_as_one_function_on_its_own(default):
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
-def test_the_set_is_the_same_on_every_call(default):
+def test_every_call_returns_the_same_set(default):
     assert functions() == default
 
 
-def test_length_and_number_are_as_asked():
+def test_length_and_number_follow_the_arguments():
     texts, labels = functions(["asyncio", "email"], min_length=300, per_package=7)
     assert Counter(labels) == {"asyncio": 7, "email": 7}
     assert min(map(len, texts)) >= 300

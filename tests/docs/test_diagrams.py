@@ -1,4 +1,4 @@
-"""The diagrams on the page "Architecture" are those of the sources."""
+"""The diagrams on the page "Architecture" are up to date with the sources."""
 
 import runpy
 from pathlib import Path

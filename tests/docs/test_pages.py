@@ -1,8 +1,7 @@
 """The code on every page runs, the output shown is the output, links lead somewhere, and the examples work.
 
 A `python` block is run, and so is every line of an `sh` block, which holds calls of treille; the blocks of a page in
-order, in one namespace and one empty folder. A `text` block right after one is what it prints. Other blocks are for
-reading.
+order, in one namespace and one empty folder. A `text` block right after one is its output. Other blocks are not run.
 """
 
 import re

@@ -202,7 +202,7 @@ def test_the_heaviest_parts_of_large_examples_are_drawn():
     assert 'class="against"' in svg
 
 
-def test_parts_carry_their_side_their_share_and_a_hint():
+def test_parts_have_a_class_a_share_and_a_hint():
     svg = treille.Trees(["(S (NP he))"]).svg(0, [0.0, 0.4, -1.0], ["+0", "+0.2", "-0.5"])
     groups = list(ElementTree.fromstring(svg).iter(f"{SVG}g"))
     assert [group.get("class") for group in groups] == [None, "for", "against"]
@@ -222,7 +222,7 @@ def test_parts_of_graphs_are_nodes_then_edges_and_of_lattices_arcs():
 
 
 @pytest.mark.parametrize("label", HOSTILE)
-def test_hostile_labels_are_text_and_nothing_else(label):
+def test_hostile_labels_are_escaped(label):
     pictures = [
         draw_tree([label, label], [-1, 0], Shares([1, -1], [label] * 2)),
         draw_machine(Machine(0, 2, np.array([0, 1]), np.array([1, 1]), [label] * 2, {1: label})),

@@ -1,4 +1,4 @@
-"""The command `treille` as a process of its own: exit codes, pipes, signals, and the way from a file to a score."""
+"""The command `treille` as a separate process: exit codes, pipes, signals, and the steps from a file to a score."""
 
 import os
 import signal
@@ -54,7 +54,7 @@ def test_labels_that_the_terminal_cannot_show_do_not_break_it(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX pipes")
-def test_a_reader_that_has_seen_enough_ends_it_quietly(tmp_path):
+def test_a_reader_that_closes_the_pipe_ends_the_command_quietly(tmp_path):
     write_texts(tmp_path / "a.txt", 20_000)
     treille("train", "a.txt", "--kernel", "ngram(3)", "--model", "a.treille", folder=tmp_path)
     command = f"{' '.join(TREILLE)} predict a.treille a.txt --scores | head -2"
@@ -63,7 +63,6 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(tmp_path):
     assert "Error" not in ended.stderr
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_ctrl_c_ends_training_with_130_and_leaves_the_older_model(tmp_path):
     write_texts(tmp_path / "a.txt", 3000)
@@ -89,10 +88,10 @@ def test_ctrl_c_ends_training_with_130_and_leaves_the_older_model(tmp_path):
         process.stderr.readline()  # what it understood and the classes: training begins
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     finally:
         process.kill()
-        process.wait(timeout=30)
+        process.wait(timeout=60)
     assert process.returncode == 130, err
     assert err.strip() == "treille: error: interrupted"
     assert (tmp_path / "a.treille").read_bytes() == b"older"

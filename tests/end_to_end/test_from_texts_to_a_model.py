@@ -1,4 +1,4 @@
-"""Texts to a trained SVM, end to end: on data every machine has, and on Reuters stories where they are."""
+"""Texts to a trained SVM, end to end: on data that every machine has, and on Reuters stories if they are present."""
 
 import json
 import subprocess
@@ -79,8 +79,8 @@ def test_threads_change_no_bit_of_a_model_of_stories(stories):
     assert np.array_equal(one.decision_function(texts), two.decision_function(texts))
 
 
-def test_new_stories_are_judged_as_by_scikit_learns_vectorizer_and_svm(stories):
-    """The same steps with other parts. The norm of a new story is over all its n-grams, those unseen in fit included."""
+def test_predictions_for_new_stories_equal_those_of_scikit_learns_vectorizer_and_svm(stories):
+    """The same steps in scikit-learn. The norm of a new story includes n-grams that were not seen in fit."""
     texts, labels = stories
     train, new, y = texts[:2000], texts[2000:], labels[:2000]
     model = SVC(NGram(4).normalized(), tol=1e-5, max_epochs=100_000).fit(train, y)

@@ -79,7 +79,7 @@ def test_paths_whose_weight_underflows_are_refused(path):
     ],
     ids=str,
 )
-def test_an_alphabet_that_is_none_is_refused(symbols, message, path):
+def test_an_invalid_alphabet_in_a_file_is_refused(symbols, message, path):
     craft(ngrams(), path, lambda spec, arrays: spec["features"].update(alphabet=symbols))
     assert_refused(path, message)
 
@@ -96,7 +96,7 @@ def test_an_alphabet_that_is_none_is_refused(symbols, message, path):
     ],
     ids=str,
 )
-def test_classes_that_are_none_are_refused(classes, path):
+def test_invalid_classes_in_a_file_are_refused(classes, path):
     craft(ngrams(), path, lambda spec, arrays: spec.update(classes=classes))
     assert_refused(path, "the classes in the file|the field '(kind|values)'")
 
@@ -149,7 +149,7 @@ def machine():
     ],
     ids=str,
 )
-def test_a_machine_that_is_none_is_refused(change, path):
+def test_an_invalid_machine_in_a_file_is_refused(change, path):
     model = SVC(Rational(machine())).fit(TEXTS, Y)
     craft(model, path, lambda spec, arrays: spec["kernel"]["params"]["T"]["machine"].update(change))
     with pytest.raises(InputError, match=f"^{path}: "):
@@ -269,7 +269,7 @@ def test_examples_that_the_kernel_does_not_read_are_refused(path):
     ],
     ids=str,
 )
-def test_graphs_that_are_none_are_refused(name, values, path):
+def test_invalid_graphs_in_a_file_are_refused(name, values, path):
     graphs = [Graph("aba", [(0, 1), (1, 2)]), Graph("a", []), Graph("b", [])]
     model = SVC(RandomWalk(0.1)).fit(graphs, [0, 1, 1])
     craft(model, path, lambda spec, arrays: arrays.update({f"support.{name}": np.array(values)}))

@@ -81,7 +81,7 @@ def test_altered_weights_are_refused_by_the_checksum(saved, path):
     ],
     ids=["empty", "zeros", "ones", "random", "csv", "pickle", "json", "huge header"],
 )
-def test_files_that_are_no_models_are_refused(content, path):
+def test_files_that_are_not_models_are_refused(content, path):
     assert_refused(path, content, "not a treille model, or damaged")
 
 
@@ -101,7 +101,7 @@ def test_the_safetensors_of_others_are_refused(path):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", "{}", '{"format": "x"}', '{"format": null}'])
-def test_a_spec_that_is_none_is_refused(text, path):
+def test_an_invalid_spec_is_refused(text, path):
     from treille.io.model import _digest
 
     arrays = {"a": np.zeros(1)}
@@ -114,7 +114,7 @@ def test_a_missing_file_is_named(path):
         treille.load(path)
 
 
-def test_a_folder_is_no_model(tmp_path):
+def test_a_folder_instead_of_a_model_is_refused(tmp_path):
     with pytest.raises(InputError, match="not a treille model"):
         treille.load(tmp_path)
 
@@ -136,7 +136,7 @@ def _disk_full(*arguments, **options):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_where_nothing_was_leaves_nothing(model, path, monkeypatch):
+def test_a_full_disk_leaves_no_file_if_there_was_none(model, path, monkeypatch):
     monkeypatch.setattr(os, "fsync", _disk_full)
     with pytest.raises(OSError, match="cannot save the model: No space left on device; nothing was written"):
         model.save(path)
@@ -155,7 +155,7 @@ def test_an_interrupt_while_saving_leaves_the_older_file_and_nothing_else(model,
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_folder_that_is_not_there_is_named(model, tmp_path):
+def test_a_missing_folder_is_named(model, tmp_path):
     with pytest.raises(OSError, match="cannot save the model: No such file or directory; nothing was written"):
         model.save(tmp_path / "nowhere" / "model.treille")
 

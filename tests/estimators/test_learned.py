@@ -1,4 +1,4 @@
-"""LearnedSVC and LearnedRidge: what they keep, and what they refuse."""
+"""LearnedSVC and LearnedRidge: attributes, files, and refusals."""
 
 import warnings
 
@@ -18,7 +18,7 @@ THREE = [("x", "y", "z")[k % 3] for k in range(40)]
 NUMBERS = np.array([text.count("ab") - 0.5 * text.count("cc") for text in TEXTS], float)
 
 
-def test_the_predictor_at_the_optimum_is_that_of_the_learning_problem():
+def test_the_predictor_at_the_optimum_equals_the_solution_of_the_learning_problem():
     model = LearnedSVC(NGram(2), C=0.3, tol=1e-7).fit(TEXTS, LABELS)
     assert model.report_.primal == pytest.approx(model.learning_report_.primal, rel=1e-5)
     model = LearnedRidge(NGram(2), alpha=2.0, tol=1e-9).fit(TEXTS, NUMBERS)

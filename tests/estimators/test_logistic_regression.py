@@ -28,7 +28,7 @@ def test_it_obeys_the_laws_of_estimators(kernel):
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("solver", [DualCD(), FiniteNewton()], ids=repr)
-def test_the_optimum_is_that_of_scikit_learn(C, intercept, solver):
+def test_the_optimum_equals_that_of_scikit_learn(C, intercept, solver):
     y = CODES > 0
     model = LogisticRegression(NGram(2), C, fit_intercept=intercept, solver=solver, **TIGHT).fit(TEXTS, y)
     X = treille.Features(NGram(2)).fit_transform(TEXTS).toarray()

@@ -1,4 +1,4 @@
-"""OneClassSVM against LIBSVM, and what it refuses."""
+"""OneClassSVM compared with LIBSVM, and its refusals."""
 
 import numpy as np
 import pytest

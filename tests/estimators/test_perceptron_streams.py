@@ -1,4 +1,4 @@
-"""The estimator Perceptron: batches, streams, classes and features that come late, what it keeps, what it refuses."""
+"""The estimator Perceptron: batches, streams, late classes and features, the memory of a stream, and refusals."""
 
 import pickle
 from collections import Counter
@@ -168,7 +168,7 @@ def slow_stream(texts, labels):
     st.lists(st.tuples(st.text("abc", max_size=5), st.sampled_from(["x", "y", "z"])), min_size=1, max_size=25),
     st.data(),
 )
-def test_streams_are_the_twins_whatever_comes_late(examples, data):
+def test_streams_equal_the_twin_whatever_comes_late(examples, data):
     texts, labels = zip(*examples, strict=True)
     labels = ("v", "w", *labels)  # three classes or more
     texts = ("a", "b", *texts)
@@ -303,7 +303,7 @@ def test_a_refused_or_interrupted_call_leaves_the_stream_as_it_was(monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", [NGram(2), Subsequence(2)], ids=repr)
-def test_an_interrupt_before_anything_is_learned_arrives_as_such(kernel, monkeypatch):
+def test_an_interrupt_before_anything_is_learned_is_raised(kernel, monkeypatch):
     for model in (Perceptron(kernel), Perceptron(kernel).partial_fit(["abc"], ["new"])):
         with monkeypatch.context() as patched:
             patched.setattr(
@@ -357,7 +357,7 @@ def test_it_obeys_the_laws_of_estimators(kernel, averaged):
 
 def test_rows_and_kernel_values_learn_the_same():
     class Values(treille.kernels.Kernel):
-        """NGram by its values only."""
+        """NGram without features."""
 
         reads = NGram(2).reads
 
@@ -373,7 +373,7 @@ def test_rows_and_kernel_values_learn_the_same():
     assert rows.decision_function(TEXTS) == pytest.approx(gram.decision_function(TEXTS))
 
 
-def test_files_and_pickles_keep_what_was_learned(tmp_path):
+def test_files_and_pickles_keep_the_state_of_a_stream(tmp_path):
     for model in (Perceptron(NGram(2)).fit(TEXTS, LABELS == "cold"), Perceptron(NGram(2)).partial_fit(TEXTS, LABELS)):
         model.save(tmp_path / "m.treille")
         again = treille.load(tmp_path / "m.treille")

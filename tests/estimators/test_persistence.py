@@ -1,4 +1,4 @@
-"""Model files: what is saved is what is loaded, and nothing else is."""
+"""Model files: the loaded model equals the saved one."""
 
 import json
 from datetime import date

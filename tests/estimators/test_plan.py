@@ -1,4 +1,4 @@
-"""The plan: which kernel, space and solver, and why."""
+"""The plan: the choice of kernel, space and solver, with reasons."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""SVR and Ridge as scikit-learn knows regressors, with every solver."""
+"""SVR and Ridge as regressors of scikit-learn, with every solver."""
 
 import re
 
@@ -28,7 +28,7 @@ IMPLICIT = AllSubstrings(0.5, max_length=4)
 
 
 def name(value):
-    """An id without addresses: the same in every process."""
+    """An id without memory addresses, the same in every process."""
     return re.sub(r" at 0x\w+", "", repr(value))
 
 
@@ -63,7 +63,7 @@ def test_the_laws_of_regressors_hold(model):
 @pytest.mark.parametrize("kernel", [NGram(2), NGram(3).normalized(), IMPLICIT, both], ids=["few", "many", "none", "f"])
 @pytest.mark.parametrize("solver", ["auto", NormalEquations(), ConjugateGradient(), Cholesky()], ids=name)
 @pytest.mark.parametrize("fit_intercept", ["free", False])
-def test_ridge_is_that_of_scikit_learn_with_every_solver(kernel, solver, fit_intercept):
+def test_ridge_equals_that_of_scikit_learn_with_every_solver(kernel, solver, fit_intercept):
     implicit = kernel in (IMPLICIT, both)
     if implicit and (isinstance(solver, NormalEquations) or (isinstance(solver, ConjugateGradient) and kernel is both)):
         pytest.skip("there are no features")
@@ -84,7 +84,7 @@ def test_ridge_is_that_of_scikit_learn_with_every_solver(kernel, solver, fit_int
         np.testing.assert_allclose(model.predict(TEXTS), kernel_ridge.predict(K), atol=2e-5)
 
 
-def test_ridge_on_a_precomputed_matrix_leaves_it_alone():
+def test_ridge_does_not_change_a_precomputed_matrix():
     K = IMPLICIT(TEXTS)
     before = K.copy()
     model = Ridge("precomputed", tol=1e-12).fit(K, Y)
@@ -93,7 +93,7 @@ def test_ridge_on_a_precomputed_matrix_leaves_it_alone():
     np.testing.assert_allclose(model.predict(K), expected.predict(TEXTS), rtol=1e-8)
 
 
-def test_svr_on_a_precomputed_matrix_is_that_on_its_kernel():
+def test_svr_on_a_precomputed_matrix_equals_svr_on_its_kernel():
     K = IMPLICIT(TEXTS)
     model, expected = SVR("precomputed", tol=1e-8).fit(K, Y), SVR(IMPLICIT, tol=1e-8).fit(TEXTS, Y)
     np.testing.assert_allclose(model.predict(K), expected.predict(TEXTS), atol=1e-4)

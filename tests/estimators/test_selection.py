@@ -232,7 +232,7 @@ def test_regression_has_the_scores_of_a_grid_search(kernel, scoring):
     [(NGram(2), TEXTS), (NGram(1), TEXTS), (Subsequence(2).normalized(), TEXTS), (AllSubstrings(0.5), TEXTS)],
     ids=["more features", "fewer features", "kernel values", "products"],
 )
-def test_leaving_one_out_in_closed_form_is_refitting(kernel, X, weights, intercept):
+def test_leave_one_out_in_closed_form_equals_refitting(kernel, X, weights, intercept):
     y = np.stack([NUMBERS, NUMBERS**2], axis=1) if kernel.has_features else NUMBERS
     expected = []
     for alpha in CS:
@@ -336,7 +336,7 @@ def test_solvers_of_least_squares_agree_on_folds():
     np.testing.assert_allclose(scores[0], scores[2], atol=1e-6)
 
 
-def test_one_warning_says_how_many_solutions_fell_short():
+def test_one_warning_states_how_many_solutions_did_not_converge():
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         SVCCV(NGram(2), Cs=[0.1, 1.0], cv=3, tol=1e-9, max_epochs=2, solver=DualCD()).fit(TEXTS, TWO)

@@ -1,4 +1,4 @@
-"""SVC: what it learns, and what it tells."""
+"""SVC: optimum, attributes, report and warnings."""
 
 import warnings
 
@@ -75,8 +75,8 @@ def test_the_report_is_the_objective_of_the_model(loss, fit_intercept):
     assert (model.intercept_ != 0).any() == fit_intercept
 
 
-def test_the_optimum_is_the_kernel_machines():
-    """By the kernel alone: no alphas give a better value than the model's."""
+def test_the_primal_value_follows_from_the_kernel_matrix():
+    """Alphas with the decisions of the model have its primal value, computed from the kernel matrix."""
     texts, labels = TWO
     model = SVC(NGram(2), fit_intercept=False, tol=1e-9, max_epochs=10**6).fit(texts, labels)
     K, y = NGram(2)(texts), np.where(labels == model.classes_[1], 1.0, -1.0)
@@ -96,7 +96,7 @@ def test_attributes_are_those_of_scikit_learn():
         np.testing.assert_allclose(model.decision_function(texts), scores[:, 0] if rows == 1 else scores, atol=1e-12)
 
 
-def test_the_report_has_all_it_promises():
+def test_the_report_has_all_documented_fields():
     report = SVC(NGram(2), random_state=3).fit(*TWO).report_
     assert report.dual <= report.primal
     assert report.relative_gap <= 1e-3

@@ -1,4 +1,4 @@
-"""SVC where the kernel multiplies its matrix fast: by cutting planes, the same machine as on features."""
+"""SVC with kernels that multiply their matrix fast: cutting planes find the same machine as on features."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def examples(n=80, n_classes=2, seed=0):
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_the_machine_is_that_of_the_features(n_classes, loss, fit_intercept):
+def test_the_machine_equals_the_machine_on_features(n_classes, loss, fit_intercept):
     X, y = examples(n_classes=n_classes)
     new, options = examples(20, n_classes, seed=1)[0], {"loss": loss, "fit_intercept": fit_intercept, "tol": 1e-7}
     ours = SVC(IMPLICIT.normalized(), **options, max_epochs=10_000).fit(X, y)

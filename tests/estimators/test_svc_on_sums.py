@@ -1,4 +1,4 @@
-"""Machines on sums of kernels: the same as on the stacked features, with the parts side by side."""
+"""Machines on sums of kernels: the same as on the stacked features."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ KERNELS = [
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
-def test_a_sum_is_the_stacked_matrix(kernel, loss, tol):
+def test_a_sum_equals_the_stacked_matrix(kernel, loss, tol):
     features = Features(kernel)
     stacked = Vectors(features.fit_transform(TEXTS))
     options = {"C": 0.5, "loss": loss, "tol": tol, "max_epochs": 100_000}
@@ -73,7 +73,7 @@ def test_a_grid_search_goes_into_sums():
     assert repr(search.best_estimator_.kernel).endswith("+ NGram(n=3)")
 
 
-def test_plans_and_sizes_speak_of_the_whole():
+def test_plans_and_sizes_describe_the_whole_sum():
     text = str(SVC(NGram(1) + NGram(2)).fit(TEXTS, CODES).plan_)
     assert "kernel: NGram(n=1) + NGram(n=2), as given" in text
     rows = Features(NGram(1) + NGram(2)).fit_rows(TEXTS)
@@ -120,7 +120,7 @@ def test_rows_of_the_matrix_come_from_the_features_of_every_part(kernel):
     np.testing.assert_allclose(space.diag(), K.diagonal(), atol=1e-9)
 
 
-def test_a_free_intercept_makes_centring_idle():
+def test_centring_has_no_effect_with_a_free_intercept():
     kernel = NGram(2).normalized() + NGram(1).normalized()
     plain, centred = (SVC(k, fit_intercept="free", tol=1e-7).fit(TEXTS, CODES) for k in (kernel, kernel.centered()))
     np.testing.assert_allclose(centred.decision_function(NEW), plain.decision_function(NEW), atol=1e-3)

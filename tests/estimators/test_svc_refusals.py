@@ -1,4 +1,4 @@
-"""SVC and Features refuse bad input, and the message says what to do."""
+"""SVC and Features refuse bad input with a message that says what to do."""
 
 import numpy as np
 import pandas as pd

@@ -74,7 +74,7 @@ def greedy_twin(model, sentence):
 
 
 def full_search_twin(model, sentence):
-    """The best legal sequence of all."""
+    """The legal sequence with the highest score, by enumeration."""
     best, found = -np.inf, None
     for codes in product(range(len(model.tags_)), repeat=len(sentence)):
         around = [len(model.tags_), *codes, len(model.tags_)]

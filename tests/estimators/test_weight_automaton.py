@@ -33,7 +33,7 @@ def minimal(weights, classes=None):
 
 
 def residuals(weights, classes):
-    """From the definition: the futures of all prefixes, up to a factor, classes too where a future has but one."""
+    """From the definition: the futures of all prefixes up to a factor, and up to the class if a future has only one."""
     states = {}
     for prefix in {s[:k] for s in weights for k in range(len(s) + 1)}:
         future = sorted((s[len(prefix) :], classes[s], w) for s, w in weights.items() if s.startswith(prefix))

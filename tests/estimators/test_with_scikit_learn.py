@@ -94,7 +94,7 @@ def test_features_join_others():
     assert names[0].startswith("features-1__")
 
 
-def test_predictions_can_be_calibrated_and_crossed():
+def test_predictions_can_be_calibrated_and_cross_validated():
     assert CalibratedClassifierCV(SVC(NGram(2)), cv=2).fit(TEXTS, LABELS).predict_proba(TEXTS).shape == (60, 2)
     assert cross_val_predict(SVC(NGram(2)), TEXTS, LABELS, cv=2).shape == (60,)
 
@@ -102,7 +102,7 @@ def test_predictions_can_be_calibrated_and_crossed():
 @pytest.mark.parametrize(
     "model", [SVC(), SVC(NGram(2).normalized(), C=3, solver=DualCD(max_seconds=9)), Features(NGram(3))]
 )
-def test_clones_are_equal_and_apart(model):
+def test_clones_are_equal_and_independent(model):
     twin = clone(model)
     assert repr(twin) == repr(model)
     if model.kernel is not None:
@@ -115,7 +115,7 @@ def test_unknown_parameters_are_refused_by_name():
         SVC(NGram(2)).set_params(kernel__order=3)
 
 
-def test_pickles_keep_what_was_learnt():
+def test_pickles_keep_the_fitted_model():
     model, features = SVC(NGram(2)).fit(TEXTS, LABELS), Features(NGram(2).normalized()).fit(TEXTS)
     again, columns = pickle.loads(pickle.dumps((model, features)))
     assert np.array_equal(again.decision_function(TEXTS), model.decision_function(TEXTS))
@@ -123,7 +123,7 @@ def test_pickles_keep_what_was_learnt():
     assert columns.get_feature_names_out().tolist() == features.get_feature_names_out().tolist()
 
 
-def test_unfitted_estimators_say_so():
+def test_unfitted_estimators_raise_an_error():
     for use in (SVC().predict, SVC().decision_function, Features(NGram(2)).transform):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             use(TEXTS)
@@ -133,7 +133,7 @@ def test_unfitted_estimators_say_so():
     assert not hasattr(SVC(), "coef_")
 
 
-def test_scikit_learn_knows_what_they_are():
+def test_scikit_learn_recognises_classifiers_and_regressors():
     tags = SVC().__sklearn_tags__()
     assert tags.estimator_type == "classifier"
     assert tags.input_tags.string
@@ -172,7 +172,7 @@ def test_tags_follow_the_kernel():
 
 
 @pytest.mark.parametrize("n_jobs", ["all", 0, 1.5, True])
-def test_a_number_of_threads_that_is_none_is_refused(n_jobs):
+def test_an_invalid_number_of_threads_is_refused(n_jobs):
     with pytest.raises(InputError, match=r"n_jobs is .*, expected None, a number of threads, or -1 for all processors"):
         treille.SVC(NGram(1), n_jobs=n_jobs).fit(["a", "b"], [0, 1])
 

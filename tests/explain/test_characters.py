@@ -1,4 +1,4 @@
-"""Contributions of words and characters are placed on the text they were read from, and nothing is lost."""
+"""Contributions of words and characters are placed on their text, and their sum stays the same."""
 
 import numpy as np
 import pytest

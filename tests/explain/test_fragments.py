@@ -1,4 +1,4 @@
-"""The heaviest tree fragments are those that enumerating all fragments finds."""
+"""The search finds the same heaviest tree fragments as an enumeration of all."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def assert_heaviest(found, weights, count):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("stored", [search.MOST_STORED, 0], ids=["best first", "depth first"])
-def test_the_search_finds_what_enumerating_finds(kernel, stored, monkeypatch):
+def test_the_search_finds_the_same_fragments_as_enumeration(kernel, stored, monkeypatch):
     monkeypatch.setattr(search, "MOST_STORED", stored)
     for seed in range(3):
         trees = random_trees(seed, 8)
@@ -85,14 +85,14 @@ def test_a_normalised_kernel_weighs_by_norms():
     np.testing.assert_allclose([one.weight for one in found], [one.weight for one in plain])
 
 
-def test_a_stopped_search_says_so(monkeypatch):
+def test_a_stopped_search_causes_a_warning(monkeypatch):
     monkeypatch.setattr(search, "MOST_VISITED", 5)
     trees = random_trees(0, 20)
     with pytest.warns(UserWarning, match="search for fragments was stopped after 5 occurrences"):
         search.heavy_fragments(PartialTree(), trees, np.ones((20, 1)), 100)
 
 
-def test_models_without_fragments_say_what_they_have():
+def test_errors_of_models_without_fragments_name_an_alternative():
     texts = ["abab", "cdcd"]
     for kernel in (NGram(2), Subsequence(2)):
         with pytest.raises(

@@ -1,4 +1,4 @@
-"""Explanations as HTML: every kind of example, bounded, safe, readable on light and dark pages."""
+"""Explanations as HTML: every kind of example, of bounded size, safe, readable on light and dark pages."""
 
 import re
 from html.parser import HTMLParser

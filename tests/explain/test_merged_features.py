@@ -147,7 +147,7 @@ def test_a_sentence_is_cut_around_the_name():
     assert sentence_around("absent", "short text") == "short text"
 
 
-def test_a_model_without_features_says_what_it_has():
+def test_the_error_of_a_model_without_features_names_an_alternative():
     model = SVC(treille.kernels.Subsequence(2)).fit(TEXTS, LABELS)
     with pytest.raises(AttributeError, match=r"has no explicit features.*use explain\(x\), whose support lists"):
         model.top_features()

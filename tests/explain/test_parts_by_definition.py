@@ -1,4 +1,4 @@
-"""What parts contribute, against sums over the occurrences of every feature, all of them listed."""
+"""Contributions of parts compared with sums over all occurrences of every feature."""
 
 from collections import Counter, defaultdict
 from itertools import combinations, product
@@ -75,7 +75,7 @@ def test_a_gapped_kmer_is_shared_by_the_symbols_it_fixes(both, counts):
         assert_close(found[i], expected)
 
 
-# Lattices: what is expected of the sequences of all paths.
+# Lattices: the expectation over the sequences of all paths.
 
 
 def lattice(seed, n_states=5, symbols="abc"):
@@ -182,7 +182,7 @@ def test_arcs_are_named_by_their_states_and_symbol():
     assert sorted(names) == ["0→1 a", "0→1 b", "1→2 <eps>", "1→2 a", "2→3 b"]
 
 
-# Products: every tuple of features, each of which gets the same share for its own occurrences.
+# Products: every tuple of features, each of which has the same share for its occurrences.
 
 
 def places(gram, text):

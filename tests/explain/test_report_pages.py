@@ -1,4 +1,4 @@
-"""Reports: what is on the page, for every kind of model, and what is not."""
+"""Reports: the content of the page for every kind of model."""
 
 import re
 from html.parser import HTMLParser
@@ -24,7 +24,7 @@ def fitted(estimator=None, labels=COLOURS):
 
 
 class Reader(HTMLParser):
-    """Checks that tags are nested; keeps the texts, and what a browser would load."""
+    """Checks that tags are nested; keeps the texts, and the addresses that a browser would load."""
 
     def __init__(self):
         super().__init__()

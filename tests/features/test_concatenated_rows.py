@@ -1,4 +1,4 @@
-"""Rows of several parts side by side: one matrix, never multiplied out."""
+"""Rows of several parts, concatenated: one matrix that is never written out."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def rows():
     return [Features(kernel).fit_rows(TEXTS) for kernel in (NGram(2), NGram(1).normalized(), NGram(3, min_n=2))]
 
 
-def test_it_is_the_stacked_matrix(rows):
+def test_it_equals_the_stacked_matrix(rows):
     both = ConcatenatedRows(rows)
     matrix = sp.hstack([each.to_csr() for each in rows]).toarray()
     assert len(both) == 5
@@ -32,7 +32,7 @@ def test_it_is_the_stacked_matrix(rows):
     np.testing.assert_allclose(both.gram(None, 2), matrix @ matrix.T, rtol=1e-12)
 
 
-def test_parts_of_parts_are_parts(rows):
+def test_nested_rows_have_the_parts_of_the_inner_rows(rows):
     nested = ConcatenatedRows([ConcatenatedRows(rows[:2]), rows[2]])
     assert nested.parts == tuple(rows)
 

@@ -1,4 +1,4 @@
-"""Numbers of equal records, by which maps of features merge, held to dictionaries."""
+"""Numbers of equal records, by which maps of features merge, compared with dictionaries."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from treille.features.merging import ALL, merged_ids, number_records, number_row
 
 
 def slow_numbers(records, own):
-    """Equal records, those that they name included, have equal numbers, in the order in which they are first met."""
+    """Numbers of records in the order of first occurrence; records are equal if the records that they name are, too."""
     known, numbers = {}, []
     for record in records:
         key = (*record[:own], "and", *(cell if cell < 0 else numbers[cell] for cell in record[own:]))

@@ -1,4 +1,4 @@
-"""Representations of rows: the same iterates in each; and each is what its definition says."""
+"""Representations of rows: all have the same iterates, and each follows its definition."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_all_representations_give_the_same_iterates(kind, loss, tol):
 
 @KINDS
 @pytest.mark.parametrize("name", REPRESENTATIONS)
-def test_nothing_is_lost_at_prediction(kind, name):
+def test_predictions_equal_those_with_flat_weights(kind, name):
     """Singletons of training texts count in new texts as with flat weights."""
     kernel, X = SPELLED[kind]
     new = {"bytes": [t.encode() for t in NEW], "tokens": [t.split() for t in NEW]}.get(
@@ -180,7 +180,7 @@ def test_the_plan_shows_how_every_part_is_represented():
 
 
 @pytest.mark.parametrize("name", ["trie", "automaton"])
-def test_features_that_are_no_strings_are_refused(name):
+def test_features_that_are_not_strings_are_refused(name):
     with pytest.raises(InputError, match="are not strings of symbols"):
         SVC(WeightedDegree(2), solver=DualCD(representation=name)).fit(TEXTS, CODES)
     with pytest.raises(InputError, match="are not strings of symbols"):

@@ -1,4 +1,4 @@
-"""Rows: the compact form, held against the matrix it stands for."""
+"""Rows: the compact layout compared with the matrix that it represents."""
 
 import itertools
 from dataclasses import replace
@@ -75,7 +75,7 @@ def test_normalized_rows_have_norm_one_and_zero_rows_stay_zero():
     assert np.isfinite(rows.to_csr().data).all()
 
 
-def test_all_that_is_left_of_no_features_is_an_empty_matrix():
+def test_rows_without_features_are_an_empty_matrix():
     rows = rows_of(["", "a"])
     assert rows.to_csr().shape == (2, 0)
     assert rows.matvec(np.zeros((0, 3)), threads=2).tolist() == [[0, 0, 0], [0, 0, 0]]

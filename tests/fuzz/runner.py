@@ -29,7 +29,7 @@ Make = Callable[[Path], Any]  # makes a target that may write to the folder
 
 @dataclass(frozen=True)
 class Finding:
-    """What went wrong with which case."""
+    """A failure, and the case that caused it."""
 
     target: str
     case: int
@@ -123,7 +123,7 @@ def _work(
 
 
 def _watch(child: int, shared: mmap.mmap) -> str:
-    """Waits for the child; how it ended, empty if well."""
+    """Waits for the child; returns how it failed, or an empty string."""
     while True:
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:

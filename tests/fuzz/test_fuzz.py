@@ -1,4 +1,4 @@
-"""Every input that fuzzing once found, the seeds themselves, and a few hundred new ones: no crash, no foreign exception."""
+"""All inputs that once failed, the seeds, and a few hundred new inputs: no crash, and only errors of treille."""
 
 import shutil
 from pathlib import Path

@@ -168,7 +168,7 @@ def _acceptor(lattice: dict[str, Any]) -> Fst:
     return Fst.from_arcs(arcs, {int(state): weight for state, weight in lattice["finals"].items()})
 
 
-# How the examples of a JSON file are given to a model, by the key that they have there.
+# The function that makes examples for a model from the values in a JSON file, by their key there.
 READERS: dict[str, Callable[[Any], Any]] = {
     "texts": list,
     "bytes": lambda items: [bytes.fromhex(item) for item in items],
@@ -191,7 +191,7 @@ def examples(known: dict[str, Any]) -> Any:
 
 
 def outputs(model: Any, X: Any) -> dict[str, Any]:
-    """Everything that a model says about examples, as JSON values."""
+    """All outputs of a model for examples, as JSON values."""
     found: dict[str, Any] = {"predictions": _plain(model.predict(X)), "primal": model.report_.primal}
     for key, attribute in (("classes", "classes_"), ("tags", "tags_")):
         if hasattr(model, attribute):
@@ -360,6 +360,7 @@ def estimators() -> Iterator[tuple[str, Case]]:
         wines(SVC(Gappy(2, 0.5, 1, unit="word").normalized()), TWO, representation="automaton"),
     )
     yield "svr", wines(SVR(NGram(2), C=10.0, epsilon=0.25), PRICES)
+    yield "svr_huber", wines(SVR(NGram(2), C=10.0, epsilon=0.25, loss="huber"), PRICES)
     yield "svr_support_examples", wines(SVR(Subsequence(2).normalized(), C=10.0), PRICES)
     yield "ridge", wines(Ridge(NGram(2), alpha=0.5), PRICES)
     yield "ridge_weights", wines(Ridge(NGram(2).normalized(), solver=NormalEquations()), PRICES)

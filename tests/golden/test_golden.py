@@ -1,4 +1,4 @@
-"""Models of older versions still load, and decide as they did; the same model is the same file."""
+"""Models of older versions load and make the same decisions as before; the same model is the same file."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Random machines for the tests of formats, and what a machine says, path by path, from the definition."""
+"""Random machines for the tests of formats, and their strings and weights, path by path, from the definition."""
 
 import math
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""What tests of readers share."""
+"""A check that tests of readers share."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from treille.io import InputError, read
 
 
 def assert_refused(path, **options):
-    """The message with which a file is refused."""
+    """Returns the message with which a file is refused."""
     with pytest.raises(InputError) as caught:
         read(path, **options)
     return str(caught.value)

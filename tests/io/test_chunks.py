@@ -1,4 +1,4 @@
-"""Files in chunks: together, the chunks are what `read` returns, in every format; and one is in memory at a time."""
+"""Files in chunks: together, the chunks equal the result of `read`, in every format, and one is in memory at a time."""
 
 import bz2
 import gzip
@@ -108,7 +108,7 @@ SAMPLES["smiles ids"] = ("a.smi", some("CCO m{i}\n"))
 
 
 def content(X):
-    """What examples hold, for comparison: rows by the names of their columns, machines by their words."""
+    """The content of examples, for comparison: rows by the names of their columns, machines by their words."""
     if isinstance(X, PackedColumns):
         return {name: content(column) for name, column in X.columns.items()}
     if isinstance(X, NumberRows):
@@ -149,7 +149,7 @@ def test_the_chunks_of_a_file_are_the_file(tmp_path, name, limits):
         assert_same(chunks, whole)
 
 
-LATER = {  # what the first block cannot know is said
+LATER = {  # the note names what the first block cannot show
     "fasta": {"labelled": True},
     "fasta ids": {"labelled": False},
     "fastq": {"labelled": False},

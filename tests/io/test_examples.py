@@ -1,4 +1,4 @@
-"""What `read` returns: one payload, and a repr that fits on a screen."""
+"""The result of `read`: its examples, and a repr that fits on a screen."""
 
 import numpy as np
 import pytest

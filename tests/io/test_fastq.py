@@ -1,4 +1,4 @@
-"""FASTQ: sequences without their qualities. And what FASTA holds besides letters."""
+"""FASTQ: sequences without their qualities; and characters other than letters in FASTA."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Tables and JSON as other programs write them."""
+"""Tables and JSON written by other programs."""
 
 import pytest
 

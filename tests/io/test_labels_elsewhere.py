@@ -1,4 +1,4 @@
-"""Labels the way people have them: by file, by folder, by id, at the root of a tree; and examples without one."""
+"""Labels from files, folders, ids and roots of trees; and examples without labels."""
 
 import zipfile
 

@@ -1,4 +1,4 @@
-"""Files of machines that are not what they should be: each stops with a place, what was found and what to do."""
+"""Invalid files of machines: each error names the place, what was found, and what to do."""
 
 import gzip
 import re

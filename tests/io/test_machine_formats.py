@@ -1,4 +1,4 @@
-"""Every format of machines: what is written is read back, and files of others mean what their makers say."""
+"""Every format of machines: written files are read back, and files of other programs are read as these define them."""
 
 import math
 
@@ -94,7 +94,7 @@ def test_json_arcs_are_read_back(parts):
         assert back.semiring == parts.semiring
 
 
-# OpenFst itself is the judge of its formats.
+# Files of OpenFst are compared with OpenFst.
 
 
 @given(machines(words=NO_BLANKS))
@@ -144,7 +144,7 @@ def test_pynini_compiles_the_text_with_the_tables_that_are_written_beside_it(tmp
     assert_same(openfst.parse_binary(compiler.compile().write_to_string(), "a.fst"), parts)
 
 
-# What others write.
+# Files of other programs.
 
 
 def test_openfst_text_of_the_manual_is_understood():
@@ -262,7 +262,7 @@ def test_meshes_of_srilm_and_columns_of_moses():
     assert strings(columns[0]) == strings(one)
 
 
-# What the numbers are.
+# The meaning of numbers.
 
 
 @pytest.mark.parametrize(

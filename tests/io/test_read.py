@@ -42,7 +42,7 @@ def assert_refused(path, **options):
     return message.removeprefix(str(path))
 
 
-# What is read
+# Input
 
 
 def test_json_lines_are_read_with_fields_of_usual_names(write):
@@ -158,7 +158,7 @@ def test_a_file_with_no_label_field_has_no_labels(write):
     assert (examples.X, examples.labels) == (["fine"], None)
 
 
-# Where from, and which format
+# Sources and formats
 
 
 def test_gzip_and_a_byte_order_mark_change_nothing(tmp_path):
@@ -210,7 +210,7 @@ def test_another_encoding_is_read_when_named(tmp_path):
     assert read(tmp_path / "a.txt", encoding="latin-1").X == ["café"]
 
 
-# What is refused
+# Refusals
 
 
 def test_an_unknown_format_is_refused_with_those_that_are_known(write):

@@ -1,4 +1,4 @@
-"""What is written with quotes, line ends and any character is read back unchanged."""
+"""Texts with quotes, line ends and any characters are read back unchanged."""
 
 import csv
 import gzip

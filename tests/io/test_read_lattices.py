@@ -1,4 +1,4 @@
-"""Lattices as examples: formats told apart, labels, folders, globs, archives, and the note that says what was understood."""
+"""Lattices as examples: recognition of formats, labels, folders, globs, archives, and the note on how a file was read."""
 
 import gzip
 import json

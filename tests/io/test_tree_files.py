@@ -1,4 +1,4 @@
-"""Files of trees: told by name or content, with labels where the format has them."""
+"""Files of trees: recognised by name or content, with labels if the format has them."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Slow twins of the kernels of graphs that count patterns, from the definition, and graphs to try them on."""
+"""Slow twins of the kernels of graphs that count patterns, from the definition, and graphs to compare them on."""
 
 from collections import Counter
 from math import log

@@ -1,4 +1,4 @@
-"""Sums, products, multiples, powers and the constant: what is made, what is shown, and what is refused."""
+"""Sums, products, multiples, powers and the constant: values, repr and refusals."""
 
 import numpy as np
 import pytest

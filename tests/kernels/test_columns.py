@@ -1,4 +1,4 @@
-"""Examples of several parts: what is read, what it means, and what is refused."""
+"""Examples of several columns: input, values and refusals."""
 
 import numpy as np
 import pandas as pd

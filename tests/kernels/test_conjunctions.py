@@ -1,4 +1,4 @@
-"""Conjunctions: held to its definition, to brute-force frequent itemsets, and to the polynomial kernel."""
+"""Conjunctions: compared with its definition, with brute-force frequent itemsets, and with the polynomial kernel."""
 
 import pickle
 from collections import Counter

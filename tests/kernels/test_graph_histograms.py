@@ -1,4 +1,4 @@
-"""Histograms of labels: laws, definitions, names, and graphs without labels."""
+"""Histograms of labels: laws, definitions, names, graphs without labels."""
 
 import pytest
 from graph_twins import counting_kernel, edge_labels, graph_sets, node_labels, random_graphs

@@ -1,4 +1,4 @@
-"""What every kernel offers, and its description in model files."""
+"""The contract of kernels, and their description in model files."""
 
 import numpy as np
 import pytest

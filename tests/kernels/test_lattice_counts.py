@@ -1,4 +1,4 @@
-"""Kernels of counts on lattices: expected counts, held to the sum over all paths."""
+"""Kernels of counts on lattices: expected counts compared with the sum over all paths."""
 
 import pickle
 

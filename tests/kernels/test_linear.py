@@ -1,4 +1,4 @@
-"""Linear: held to its definition."""
+"""Linear compared with its definition."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def slow(x, y):
 @settings(deadline=None, max_examples=30)
 @given(MATRICES)
 def test_it_obeys_the_laws_on_any_numbers(dense):
-    dense[np.abs(dense) < 1e-100] = 0  # their squares are lost in zero
+    dense[np.abs(dense) < 1e-100] = 0  # their squares underflow
     check_kernel(Linear(), dense, slow)
 
 

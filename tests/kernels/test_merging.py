@@ -1,4 +1,4 @@
-"""Maps of features fitted on parts, each with an alphabet of its own, and merged: for every kernel with features."""
+"""Maps of features fitted on parts with different alphabets, and merged: for every kernel with features."""
 
 import pickle
 from itertools import permutations

@@ -1,4 +1,4 @@
-"""Attributes of nodes: laws, definition, names, and what is refused."""
+"""Attributes of nodes: laws, definition, names and refusals."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The cosine: of any kernel, over all features of an example."""
+"""The cosine of any kernel, over all features of an example."""
 
 import numpy as np
 import pytest

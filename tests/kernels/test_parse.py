@@ -1,4 +1,4 @@
-"""Kernels on the command line: what is read, what is refused, and that nothing is ever evaluated."""
+"""Kernels as text: valid expressions, refusals, and no evaluation of code."""
 
 import numpy as np
 import pytest

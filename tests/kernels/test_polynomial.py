@@ -1,4 +1,4 @@
-"""Polynomial: held to its definition, in its matrix and in its features."""
+"""Polynomial: its matrix and its features compared with the definition."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Kernels from outside, matrices and functions: what they give, and what is refused."""
+"""Precomputed matrices and functions as kernels: values and refusals."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Rational kernels: features by a transducer, held to all paths and to the kernels that count."""
+"""Rational kernels: features by a transducer compared with all paths and with kernels that count."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def ngram_transducer(n, alphabet=ABC):
 
 
 def gappy_bigram_transducer(decay, alphabet=ABC):
-    """Two symbols with one between them at most, which costs `decay`."""
+    """Two symbols with at most one between them, which contributes the factor `decay`."""
     skip = [(state, symbol, "", 1.0, state) for state in (0, 3) for symbol in alphabet]
     keep = [(k, symbol, symbol, 1.0, t) for k, t in ((0, 1), (1, 3), (2, 3)) for symbol in alphabet]
     gap = [(1, symbol, "", decay, 2) for symbol in alphabet]

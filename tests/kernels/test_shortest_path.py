@@ -1,4 +1,4 @@
-"""Shortest paths: laws, definitions, weights, names, and what is refused."""
+"""Shortest paths: laws, definitions, weights, names and refusals."""
 
 import json
 from math import sqrt

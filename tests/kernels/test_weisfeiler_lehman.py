@@ -1,4 +1,4 @@
-"""Weisfeiler-Lehman: laws, definitions, names, what a label covers, and kernels on refined labels."""
+"""Weisfeiler-Lehman: laws, definitions, names, the parts that a label covers, and kernels on refined labels."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Slow twins of the kernels of trees, from the definition, and trees to try them on."""
+"""Slow twins of the kernels of trees, from the definition, and trees to compare them on."""
 
 from collections import Counter
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Slow twins of the kernels of walks, from the dense adjacency matrix of the product, and graphs to try them on."""
+"""Slow twins of the kernels of walks, from the dense adjacency matrix of the product, and graphs to compare them on."""
 
 import math
 from collections import Counter

@@ -40,7 +40,7 @@ def power(a, d):
 
 
 def grown(inner):
-    """Forms that keep features."""
+    """Expressions that keep features."""
     return (
         st.builds(add, inner, inner)
         | st.builds(scale, NUMBERS, inner)

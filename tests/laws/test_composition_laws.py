@@ -1,4 +1,4 @@
-"""Laws of composition, and what the other algorithms on machines must keep, on random machines with epsilons and signed weights."""
+"""Laws of composition and invariants of other algorithms, on random machines with epsilons and signed weights."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Alignment weighs features and groups as its definitions say."""
+"""Weights of features and groups by alignment follow the definitions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Kernel learning has the optimum of the paper's programs, proves it, and yields the kernel whose own problem has that optimum."""
+"""Kernel learning finds the optimum of the paper's programs, with a proof, and a kernel whose ordinary problem has that optimum."""
 
 import _thread
 import threading
@@ -258,7 +258,6 @@ def unending():
     return posed(Hinge(), X, 1e5), rows_of(X)
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_run_at_once(unending):
     timer = threading.Timer(1.0, _thread.interrupt_main)
     timer.start()

@@ -1,4 +1,4 @@
-"""Where memory runs out there is a MemoryError, nothing is lost, and the process goes on."""
+"""A lack of memory raises a MemoryError, nothing is lost, and the process continues."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Clusters for tests: one of two processes that tests share, and one that computes at once, without Dask."""
+"""Clusters for tests: a shared Dask cluster of two processes, and a cluster without Dask that computes at once."""
 
 from itertools import pairwise
 

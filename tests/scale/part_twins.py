@@ -30,7 +30,7 @@ def sign_of(loss, y):
 
 
 def conjugate(loss, y, a, C):
-    """What an example adds to the dual value."""
+    """The term of an example in the dual value."""
     return float(loss.conjugate(np.array([y]), np.array([sign_of(loss, y) * a]), np.array([C]))[0])
 
 

@@ -1,4 +1,4 @@
-"""What cannot be trained in parts is refused: where it is, what was found, what to do; and nothing is left on disk."""
+"""Data and models that cannot be trained in parts are refused with the place and what to do, and nothing is left on disk."""
 
 import errno
 import gzip
@@ -50,7 +50,7 @@ X, y = some_texts(40)
 
 @pytest.fixture
 def scratch(tmp_path, monkeypatch):
-    """Where temporary folders are; it is empty in the end, or the test fails."""
+    """The folder of temporary folders; the test fails unless it is empty in the end."""
     path = tmp_path / "scratch"
     path.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(path))
@@ -372,7 +372,7 @@ def test_a_file_that_changes_while_it_is_read_is_named(name, checkpoint, tmp_pat
     with pytest.raises(InputError, match=r"texts\.csv: changed while it was read: train again when it is complete"):
         SVC(NGram(2)).fit(data)
     monkeypatch.undo()
-    SVC(NGram(2)).fit(Parts.read(source, checkpoint=keep))  # nothing of the old file is in the way
+    SVC(NGram(2)).fit(Parts.read(source, checkpoint=keep))  # the old file has no effect
 
 
 def test_a_file_that_changes_between_a_checkpoint_and_its_continuation_is_named(

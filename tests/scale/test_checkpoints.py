@@ -297,7 +297,7 @@ def test_fifty_runs_killed_at_a_random_moment_continue_to_the_same_model(tmp_pat
 @pytest.mark.parametrize(
     "after", [0.5, *(pytest.param(after, marks=pytest.mark.slow) for after in (0.0, 0.2, 1.0, 2.0))]
 )
-def test_ctrl_c_ends_training_within_half_a_second(after, tmp_path, interruptible):
+def test_ctrl_c_ends_training_within_half_a_second(after, tmp_path):
     path = written_texts(tmp_path / "texts.jsonl", 6000)
     script = SCRIPT.format(path=str(path), shares=20_000, tol=1e-17)
     process = subprocess.Popen(
@@ -312,7 +312,7 @@ def test_ctrl_c_ends_training_within_half_a_second(after, tmp_path, interruptibl
     assert errors.decode().rstrip().endswith("KeyboardInterrupt")
 
 
-def test_ctrl_c_does_not_wait_for_the_thread_that_reads_ahead(small_blocks, monkeypatch, interruptible):
+def test_ctrl_c_does_not_wait_for_the_thread_that_reads_ahead(small_blocks, monkeypatch):
     """Reading a block may take long on a slow disk: it stops between pieces."""
     monkeypatch.setattr(block_minimization, "AT_ONCE", 64)
     data = divided(X * 20, np.tile(y, 20), 600)

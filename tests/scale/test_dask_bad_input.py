@@ -1,4 +1,4 @@
-"""What is refused on a cluster, and how: one InputError that says what was found and what to do."""
+"""Refusals on a cluster: one InputError that says what was found and what to do."""
 
 import builtins
 import sys

@@ -1,4 +1,4 @@
-"""Estimators on Dask collections, on two worker processes: the optimum, the predictions, and the model are those of memory."""
+"""Estimators on Dask collections with two worker processes: optimum, predictions and model are the same as in memory."""
 
 import os
 import signal

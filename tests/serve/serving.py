@@ -1,4 +1,4 @@
-"""Servers on free ports, in a thread of the test, and a client without anything in between."""
+"""Servers on free ports in a thread of the test, and a client that connects to them directly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Reply:
 
     @property
     def message(self) -> str:
-        """The message of an error, after a check of its form."""
+        """The message of an error, after a check of its structure."""
         error = self.json()["error"]
         assert set(error) == {"status", "type", "message"}
         assert error["status"] == self.status
@@ -72,5 +72,5 @@ def served(model: Any, **options: Any):
             yield Client(port, app)
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(60)
     assert not thread.is_alive()

@@ -1,4 +1,4 @@
-"""The server's answers are those of the model, for every kind of data and estimator."""
+"""The answers of the server equal those of the model, for every kind of data and estimator."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def start(folder, interruptible):
+def start(folder):
     """Starts the command with these options, and returns its process and a client."""
     processes = []
 

@@ -60,7 +60,7 @@ def test_bodies_over_the_limit_are_refused_before_they_are_read(wines):
         assert found.status == 413
         assert "longer than 1,000 bytes" in found.message
         head = "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n"
-        with socket.create_connection(("127.0.0.1", client.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", client.port), timeout=60) as connection:
             connection.sendall(head.encode())  # and no body
             assert b" 413 " in connection.recv(1000)
         assert client.get("/healthz").status == 200
@@ -82,16 +82,16 @@ def test_a_body_that_does_not_arrive_ends_after_the_time_limit(wines):
         head = (
             "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"
         )
-        with socket.create_connection(("127.0.0.1", client.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", client.port), timeout=60) as connection:
             connection.sendall(head.encode())
             assert b" 408 " in connection.recv(1000)
 
 
 def test_an_answer_that_takes_too_long_is_a_timeout_and_others_are_answered(model, slow):
-    with served(model, limits=Limits(seconds=0.3, threads=2)) as client:
+    with served(model, limits=Limits(seconds=1.5, threads=2)) as client:
         found = client.post("/predict", {"example": "slow"})
         assert found.status == 504
-        assert "within 0.3 s" in found.message
+        assert "within 1.5 s" in found.message
         assert client.post("/predict", {"example": "red"}).status == 200
         assert client.get("/healthz").json()["requests"] == 1  # it still runs
         slow.go.set()
@@ -101,7 +101,7 @@ def test_an_answer_that_takes_too_long_is_a_timeout_and_others_are_answered(mode
 def test_requests_beyond_the_queue_are_refused_with_a_time_to_try_again(model, slow, pool):
     with served(model, limits=Limits(waiting=1, threads=1)) as client:
         running = pool.submit(client.post, "/predict", {"example": "slow"})
-        assert slow.reached.acquire(timeout=20)
+        assert slow.reached.acquire(timeout=60)
         waiting = pool.submit(client.post, "/predict", {"example": "red"})
         wait_until(lambda: client.get("/healthz").json()["requests"] == 2)
         found = client.post("/predict", {"example": "red"})
@@ -116,7 +116,7 @@ def test_requests_beyond_the_queue_are_refused_with_a_time_to_try_again(model, s
 def test_requests_that_wait_are_answered_together_and_each_gets_its_own_answer(model, slow, pool, wines):
     with served(model, limits=Limits(threads=1)) as client:
         first = pool.submit(client.post, "/predict", {"example": "slow"})
-        assert slow.reached.acquire(timeout=20)
+        assert slow.reached.acquire(timeout=60)
         texts = [f"{colour} {i}" for i in range(15) for colour in ("red", "white")]
         answers = [pool.submit(client.post, "/predict", {"example": text}) for text in texts]
         wrong = pool.submit(client.post, "/predict", b"{")
@@ -132,7 +132,7 @@ def test_requests_that_wait_are_answered_together_and_each_gets_its_own_answer(m
 def test_one_bad_example_does_not_spoil_the_requests_beside_it(model, slow, pool):
     with served(model, limits=Limits(threads=1)) as client:
         first = pool.submit(client.post, "/predict", {"example": "slow"})
-        assert slow.reached.acquire(timeout=20)
+        assert slow.reached.acquire(timeout=60)
         sent = ["red", None, "white", "broken"]
         answers = [pool.submit(client.post, "/predict", {"example": value}) for value in sent]
         wait_until(lambda: client.get("/healthz").json()["requests"] == 5)
@@ -165,9 +165,9 @@ def test_a_client_that_goes_away_does_not_stop_the_server(model, slow):
     body = json.dumps({"example": "slow"}).encode()
     head = f"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     with served(model) as client:
-        with socket.create_connection(("127.0.0.1", client.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", client.port), timeout=60) as connection:
             connection.sendall(head.encode() + body)
-            assert slow.reached.acquire(timeout=20)
+            assert slow.reached.acquire(timeout=60)
         slow.go.set()
         wait_until(lambda: client.get("/healthz").json()["requests"] == 0)
 
@@ -189,7 +189,7 @@ def test_the_log_has_method_path_status_and_time_only(wines):
 
 
 def wait_until(condition):
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < end, "waited for 20 s"
+        assert time.monotonic() < end, "waited for 60 s"
         time.sleep(0.01)

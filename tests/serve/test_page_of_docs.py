@@ -1,4 +1,4 @@
-"""What the page "Serving a model" shows is what the server answers."""
+"""The answers on the page "Serving a model" are those of the server."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ HOSTILE = [
 
 
 class Page:
-    """A page of the browser that collects what must not happen."""
+    """A page of the browser that collects errors and foreign requests."""
 
     def __init__(self, browser, url, **options):
         self.context = browser.new_context(**options)

@@ -148,7 +148,7 @@ def test_invalid_http_does_not_stop_the_server(client):
         b"GET\r\n\r\n",
         b"POST /predict HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
     ):
-        with socket.create_connection(("127.0.0.1", client.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", client.port), timeout=60) as connection:
             connection.sendall(noise)
             connection.shutdown(socket.SHUT_WR)
             connection.recv(1000)
@@ -158,7 +158,7 @@ def test_invalid_http_does_not_stop_the_server(client):
 def test_requests_on_one_connection_are_answered_in_turn(client):
     body = json.dumps({"example": "red"}).encode()
     head = f"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", client.port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=60) as connection:
         connection.sendall(2 * (head.encode() + body))
         received = b""
         while received.count(b'"label":"red"') < 2:

@@ -1,4 +1,4 @@
-"""Epochs, seconds and Ctrl-C: a solver stops when told, with what it has, and says so."""
+"""Epochs, seconds and Ctrl-C: a solver stops at a limit with the solution so far, and reports it."""
 
 import _thread
 import os
@@ -96,7 +96,6 @@ def test_an_error_in_progress_ends_the_solver_and_comes_through(endless):
         endless.solve(max_epochs=10**9, progress=fail)
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_solver_at_once(endless):
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
@@ -107,7 +106,6 @@ def test_ctrl_c_ends_the_solver_at_once(endless):
         timer.cancel()
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_after_an_interrupt_the_process_lives_and_trains_again():
     script = textwrap.dedent("""
         from problems import endless_problem, random_problem
@@ -126,11 +124,11 @@ def test_after_an_interrupt_the_process_lives_and_trains_again():
         assert child.stdout.readline() == "ready\n"
         time.sleep(0.3)
         child.send_signal(signal.SIGINT)
-        assert child.communicate(timeout=20)[0] == "interrupted converged\n"
+        assert child.communicate(timeout=60)[0] == "interrupted converged\n"
         assert child.returncode == 0
     finally:
         child.kill()
-        child.wait(timeout=20)
+        child.wait(timeout=60)
 
 
 def test_the_bar_is_silent_where_there_is_no_terminal(capsys):

@@ -1,4 +1,4 @@
-"""CuttingPlane against DualCD, SMO, a general solver and the twins; its two small problems against their definitions."""
+"""CuttingPlane compared with DualCD, SMO, a general solver and the twins; its two small problems with their definitions."""
 
 import _thread
 import threading
@@ -250,7 +250,6 @@ def test_progress_is_reported_a_few_times_a_second(endless):
     assert all(gap > 0 for gap in gaps)
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_solver_at_once(endless):
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()

@@ -1,4 +1,4 @@
-"""FiniteNewton has DualCD's optimum with the squared hinge, scikit-learn's with the logistic loss, and proves it."""
+"""FiniteNewton finds the optimum of DualCD with the squared hinge, of scikit-learn with the logistic loss, and proves it."""
 
 import _thread
 import threading
@@ -245,7 +245,6 @@ def test_max_epochs_and_max_seconds_end_a_run_with_a_valid_solution(unending):
             assert report.dual < report.primal
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_run_at_once(unending):
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()

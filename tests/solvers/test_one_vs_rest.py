@@ -1,4 +1,4 @@
-"""Several classes: each its own two-class problem, whatever the number of threads."""
+"""Several classes: a separate two-class problem for each, whatever the number of threads."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""The perceptron: equal to the lecture's algorithm step by step, in both forms, with mistakes within Novikoff's bound."""
+"""The perceptron: equal to the lecture's algorithm step by step, on rows and on kernel values, with mistakes within Novikoff's
+bound."""
 
 import threading
 import warnings

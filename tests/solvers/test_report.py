@@ -1,4 +1,4 @@
-"""Reports: what they say, and that they survive JSON."""
+"""Reports: values, warnings, and JSON."""
 
 import json
 

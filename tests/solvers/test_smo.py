@@ -1,4 +1,4 @@
-"""SMO against LIBSVM, against a general solver, and against itself: shrinking, caches, threads, budgets."""
+"""SMO compared with LIBSVM and with a general solver; shrinking, caches, threads and budgets."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The Nystrom space: exact where all are landmarks, honest about what it loses elsewhere."""
+"""The Nystrom space: exact if all examples are landmarks, with the right error otherwise."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The product space: K @ beta and nothing else."""
+"""The product space: K @ beta, and errors."""
 
 import numpy as np
 import pytest

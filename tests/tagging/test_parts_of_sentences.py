@@ -1,4 +1,4 @@
-"""Sentences in parts: several files as one, one file as several, templates and schemes along the way."""
+"""Sentences in parts: several files as one, one file in parts, with templates and schemes."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Chunks and tag schemes, against the rules of conlleval written out token by token."""
+"""Chunks and tag schemes compared with the rules of conlleval, token by token."""
 
 import itertools
 

@@ -157,7 +157,7 @@ class Hasty(SVC):
 
 
 class Own(SVC):
-    """No fault at all, but not one of treille's."""
+    """A correct class that treille does not export."""
 
 
 MUTANTS = {

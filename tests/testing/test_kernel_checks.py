@@ -69,7 +69,7 @@ class Unfeatured(NGram):
 
 
 class GoodMatrix(NGram):
-    """A kernel whose features are at fault, but not its matrix."""
+    """A kernel with wrong features and a correct matrix."""
 
     def gram(self, left, right=None, n_jobs=None):
         return NGram(self.n).gram(left, right, n_jobs)
@@ -120,7 +120,7 @@ class Meddling(NGram):
 
 
 class Mapped(NGram):
-    """A kernel whose map of features is at fault."""
+    """A kernel with a wrong map of features."""
 
     map: type[NGramMap]
 
@@ -190,7 +190,7 @@ class Unweighted(GoodMatrix):
 
 
 class Own(NGram):
-    """No fault at all, but not one of treille's."""
+    """A correct class that treille does not export."""
 
 
 MUTANTS = {

@@ -1,4 +1,4 @@
-"""check_solver passes for every solver, and names the law that a wrong one breaks."""
+"""check_solver passes for every solver, and names the law that a wrong solver breaks."""
 
 from dataclasses import replace
 

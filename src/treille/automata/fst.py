@@ -388,7 +388,7 @@ class Fst(Deriving, FstProperties):
         return self._with(call_core(_core.Machine.minimize, self.machine, self.semiring))
 
     def equivalent(self, other: Fst, tolerance: float = 1e-9) -> bool:
-        """Whether both machines give every string the same weight, up to rounding; for transducers, every sequence of pairs.
+        """Returns whether both machines give every string the same weight, up to rounding; for transducers, each sequence of pairs.
 
         >>> A = Fst.from_string("ab", weight=0.5)
         >>> A.equivalent(A.push()), A.equivalent(2 * A)

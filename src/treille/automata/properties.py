@@ -55,7 +55,7 @@ class FstProperties:
         return zip(*(column.tolist() for column in columns), strict=True)
 
     def __eq__(self, other: object) -> bool:
-        """Whether states, arcs, weights and symbols are identical; `equivalent` compares the weights of strings."""
+        """Returns whether states, arcs, weights and symbols are identical; `equivalent` compares the weights of strings."""
         if not isinstance(other, FstProperties):
             return NotImplemented
         kinds = [(fst.semiring, fst.input_symbols, fst.output_symbols) for fst in (self, other)]

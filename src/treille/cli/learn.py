@@ -108,7 +108,7 @@ def _scores(printer: Printer, learner: Any, batch: Any, y: np.ndarray, cv: int, 
 
 
 def _effect(learner: Any) -> str:
-    """What the signs of effects mean, where there are two classes."""
+    """Explains the signs of effects where there are two classes."""
     names = [] if learner.groups == "parts" else learner.task().names
     return f"positive: for {names[1]}, negative: for {names[0]}" if len(names) == 2 else ""
 

@@ -22,7 +22,7 @@ LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
 
 
 def looks_like_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is named like a model, or begins like one: eight bytes of length, then JSON."""
+    """Returns whether a file is named like a model, or begins like one: eight bytes of length, then JSON."""
     if Path(path).suffix == ".treille":
         return True
     if not Path(path).is_file():
@@ -70,7 +70,7 @@ def settings(model: Any) -> dict[str, Any]:
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file is a model that treille wrote."""
+    """Returns whether a file is a model that treille wrote."""
     try:
         return bool(read_spec(path))
     except (OSError, ValueError, KeyError, TypeError, SafetensorError):
@@ -84,7 +84,7 @@ def refuse_model(path: str) -> None:
 
 
 def _is_of(path: Path, source: str) -> bool:
-    """Whether a file is an input: itself, by a glob, or in a folder."""
+    """Returns whether a file is an input: named itself, matched by a glob, or in a folder."""
     names = [source] if os.path.exists(source) else glob.glob(source, recursive=True)
     inside = any(os.path.isdir(name) and Path(name).resolve() in path.resolve().parents for name in names)
     return inside or any(os.path.samefile(path, name) for name in names)

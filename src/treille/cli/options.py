@@ -216,7 +216,7 @@ Tol = Annotated[float, option("NUMBER", "Relative duality gap to reach.")]
 
 @dataclass(frozen=True)
 class Training:
-    """Where to save, how to score and how to train: the options of commands that train. See `with_options`, as for `Reading`."""
+    """The options of commands that train: where to save, how to score and how to train. See `with_options`, as for `Reading`."""
 
     model: Annotated[Path | None, option("PATH", "Where to save the model.")] = None
     max_epochs: Annotated[int, option("N", "Passes over the data, at most.")] = 1000

@@ -213,7 +213,7 @@ def check_classes(examples: Examples) -> None:
 
 
 def _are_scores(labels: Iterable[str]) -> bool:
-    """Whether all labels are numbers, some of them not whole."""
+    """Returns whether all labels are numbers, some of them not whole."""
     try:
         return not all(float(label).is_integer() for label in labels)
     except ValueError:

@@ -45,7 +45,7 @@ class Batch(PackedExamples):
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
-        """Whether `data` is of this kind, and of no other: the default kernel of the kind is used then."""
+        """Returns whether `data` is of this kind, and of no other: the default kernel of the kind is used then."""
         return isinstance(data, cls) or (cls.packed is not None and isinstance(data, cls.packed))
 
     @classmethod
@@ -87,7 +87,7 @@ class Batch(PackedExamples):
 
     @property
     def note(self) -> str:
-        """What is to be said about the examples beside their number; most kinds have nothing to say."""
+        """A remark on the examples for notes, besides their number; empty for most kinds."""
         return ""
 
     def take(self, rows: Sequence[int]) -> Any:
@@ -300,7 +300,7 @@ def resident_bytes() -> int:
 
 
 def is_frame(data: Any) -> bool:
-    """Whether this is a DataFrame, of pandas or another library."""
+    """Returns whether this is a DataFrame, of pandas or another library."""
     return hasattr(data, "columns") and hasattr(data, "to_numpy") and hasattr(data, "__getitem__")
 
 

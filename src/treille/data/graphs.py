@@ -96,7 +96,7 @@ class Graphs(PackedBatch, GraphArrays):
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
-        """Whether data are graphs, and nothing else.
+        """Returns whether data are graphs, and nothing else.
 
         >>> Graphs.recognises([Graph(2, [(0, 1)])]), Graphs.recognises([np.eye(2)]), Graphs.recognises(np.eye(2))
         (True, True, False)

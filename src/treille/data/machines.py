@@ -39,7 +39,7 @@ class FlatMachines:
 
 
 def is_machine(item: Any) -> bool:
-    """Whether this is an automaton, of treille, of a file or of pynini."""
+    """Returns whether this is an automaton, of treille, of a file or of pynini."""
     module = type(item).__module__.split(".")[0].lstrip("_")
     return isinstance(item, (Fst, MachineParts)) or module in ("pynini", "pywrapfst")
 

@@ -74,7 +74,7 @@ def leaf_batches(batch: Batch, name: str = "") -> list[tuple[str, Batch]]:
 
 
 def same_batch(one: Batch, other: Batch) -> bool:
-    """Whether two batches hold the same examples."""
+    """Returns whether two batches hold the same examples."""
     if one is other:
         return True
     if isinstance(one, AlignedBatches) and isinstance(other, AlignedBatches):

@@ -57,7 +57,7 @@ def nested_tree(item: Any, i: int) -> Tree:
 
 
 def is_nltk(item: Any) -> bool:
-    """Whether this is a tree of NLTK, a list with a method ``label``."""
+    """Returns whether this is a tree of NLTK, a list with a method ``label``."""
     return isinstance(item, list) and callable(getattr(item, "label", None))
 
 

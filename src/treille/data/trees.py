@@ -74,7 +74,7 @@ class Trees(PackedBatch):
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
-        """Whether data are trees, and nothing else: a text in brackets may be a text.
+        """Returns whether data are trees, and nothing else: a text in brackets may be a text.
 
         >>> Trees.recognises([Tree(["S"], [-1])]), Trees.recognises([("S", ("NP",))]), Trees.recognises(["(S (NP))"])
         (True, True, False)

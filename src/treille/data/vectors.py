@@ -73,7 +73,7 @@ class Vectors(FlatBatch):
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
-        """Whether data are rows of numbers, and nothing else.
+        """Returns whether data are rows of numbers, and nothing else.
 
         >>> Vectors.recognises([[0.5, 1.0]]), Vectors.recognises([{"gc": 0.5}]), Vectors.recognises([["a", "b"]])
         (True, True, False)
@@ -223,7 +223,7 @@ def _with_names(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _are_names(rows: list[Any]) -> bool:
-    """Whether rows are lists or sets of str: the first that is not empty decides between lists of str and of numbers."""
+    """Returns whether rows are lists or sets of str: the first that is not empty decides between lists of str and of numbers."""
     if not all(issubclass(kind, (list, tuple, Set)) for kind in set(map(type, rows))):
         return bool(rows) and isinstance(rows[0], Set)
     first = next((row for row in rows if row), ())

@@ -103,7 +103,7 @@ class XBW(Deriving, Batch):
         return self.alphabet[self._index.label(self._node(node))]
 
     def is_leaf(self, node: int) -> bool:
-        """Whether a node has no children."""
+        """Returns whether a node has no children."""
         return self._index.is_leaf(self._node(node))
 
     def children(self, node: int) -> range:

@@ -363,7 +363,8 @@ class LearnedSVC(KernelLearner, SVC):
         As in `SVC`. The kernel must have explicit features; `solver` trains the final predictor. With more than two classes,
         each has a different kernel.
     groups : {"features", "parts"} or callable
-        What gets one weight: each feature; each part of the kernel, that is each order of `NGram` and each term of a sum
+        The units that get one weight each: the features; the parts of the kernel, that is each order of `NGram` and each term of a
+        sum
         (multiple kernel learning); or all features for which a function of their names returns the same.
     learn : {"risk", "alignment", "alignment-nnls"}
         "risk" minimises the objective of the support vector machine, to a proven duality gap. "alignment" weighs each feature by

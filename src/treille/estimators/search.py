@@ -182,7 +182,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         return splits
 
     def _leaves_one_out(self) -> bool:
-        """Whether each example is predicted by the model of all others, in closed form, instead of by folds."""
+        """Returns whether each example is predicted by the model of all others, in closed form, instead of by folds."""
         return False
 
     def _posed_folds(self, model: Any, examples: Examples) -> tuple[Problem, list[TrainedFold]]:

@@ -46,7 +46,7 @@ def require_memory(X: Any, estimator: Any, for_parts: str, on_cluster: str) -> N
 
 
 def _is_on_cluster(X: Any) -> bool:
-    """Whether these are data on a Dask cluster: a collection, or files that its workers read."""
+    """Returns whether these are data on a Dask cluster: a collection, or files that its workers read."""
     return is_collection(X) or isinstance(X, ClusterFiles)
 
 

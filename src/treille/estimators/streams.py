@@ -199,8 +199,8 @@ class FeatureStream(Stream):
         self._make_room(before, self.features.n_features)
         threads, known = effective_n_jobs(self.n_jobs), self.room[:, ids]
         outputs = np.ascontiguousarray((rows.matvec(known[0], threads) + self.bias * self.b).T)
-        form = represent(own, rows, "auto", self.n_classes, self.n_jobs)
-        answers = _core.perceptron(rows=form.core, before=outputs.ravel(), **options)
+        represented = represent(own, rows, "auto", self.n_classes, self.n_jobs)
+        answers = _core.perceptron(rows=represented.core, before=outputs.ravel(), **options)
         alpha, lack = self._new_coefficients(answers, options["labels"])
         self.changed = ids, known
         self.room[:, ids] = known + np.stack([rows.rmatvec(alpha, threads), rows.rmatvec(lack, threads)])
@@ -290,7 +290,7 @@ def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, mode
 
 
 def _multiplies_features(kernel: Kernel) -> bool:
-    """Whether an example has very many features, products of others: then the examples with mistakes take less memory."""
+    """Returns whether an example has very many features, products of others: then the examples with mistakes take less memory."""
     return isinstance(kernel, (ProductKernel, Conjunctions)) or any(map(_multiplies_features, operands(kernel)))
 
 

@@ -43,7 +43,8 @@ class SVR(SVRParameters, Regressor):
     fit_intercept : bool or "free"
         As in `SVC`. The regularised intercept (True) is learned relative to the mean of y.
     solver : "auto" or Solver
-        "auto" is `DualCD` where the kernel has explicit features, else `SMO`.
+        "auto" is `DualCD` where the kernel has explicit features, else `SMO`. For the squared and the Huber loss, it is
+        `FiniteNewton` if there are few features, or if the kernel multiplies its matrix fast and has no features.
     space, n_jobs, random_state, verbose
         As in `SVC`.
 

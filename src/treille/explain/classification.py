@@ -118,7 +118,7 @@ def figures(
 
 
 def are_texts(X: Any) -> bool:
-    """Whether these are texts of words: a TF-IDF of sequences without blanks says nothing.
+    """Returns whether these are texts of words: a TF-IDF of sequences without blanks says nothing.
 
     >>> are_texts(["a fine wine"]), are_texts(["ACGTAC"]), are_texts([[1.0]])
     (True, False, False)

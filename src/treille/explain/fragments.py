@@ -26,7 +26,7 @@ class HeavyFragment(NamedTuple):
 
 
 def has_fragments(kernel: Kernel, support: Batch) -> bool:
-    """Whether the kernel is made of `SubsetTree` and `PartialTree`, so that `heavy_fragments` finds some."""
+    """Returns whether the kernel is made of `SubsetTree` and `PartialTree`, so that `heavy_fragments` finds some."""
     return any(True for _ in _tree_terms(kernel, support, np.zeros((len(support), 1))))
 
 

@@ -249,7 +249,7 @@ class StringMap(FeatureMap):
         """The map whose features are these strings of the same symbols; the inverse of `strings`."""
 
     def has_strings(self) -> bool:
-        """Whether all features are strings; for some kernels, this depends on the parameters."""
+        """Returns whether all features are strings; for some kernels, this depends on the parameters."""
         return True
 
 

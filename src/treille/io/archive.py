@@ -58,7 +58,7 @@ class Member:
 
 
 def is_many(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names several files.
+    """Returns whether a path names several files.
 
     >>> is_many("dev/*.lat"), is_many("dev.zip"), is_many("dev.csv.gz")
     (True, True, False)

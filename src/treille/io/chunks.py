@@ -82,7 +82,7 @@ def _noted(file: InputFile, plan: ReadingPlan, limits: Limits) -> Iterator[Examp
 
 
 def _distinct(file: InputFile, limits: Limits) -> bool:
-    """Whether all examples have an id, and no two the same."""
+    """Returns whether all examples have an id, and no two the same."""
     names = Distinct()
     try:
         for block in file.blocks(limits):

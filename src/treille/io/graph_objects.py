@@ -13,7 +13,7 @@ from .packed_graphs import PlainGraph, all_or_none, is_label
 
 
 def is_matrix(item: Any) -> bool:
-    """Whether this is a square matrix of numbers, an array or a list of lists."""
+    """Returns whether this is a square matrix of numbers, an array or a list of lists."""
     if isinstance(item, np.ndarray):
         return item.ndim == 2 and item.shape[0] == item.shape[1] and item.dtype.kind in "fiub"
     if not isinstance(item, list) or not item or not all(isinstance(row, list) for row in item):
@@ -79,7 +79,7 @@ def _features(item: Any) -> str:
 
 
 def has_columns(item: Any) -> bool:
-    """Whether nodes or edges have several features each, so that these may be one-hot."""
+    """Returns whether nodes or edges have several features each, so that these may be one-hot."""
     found = [field(item, name) for name in (_features(item), "edge_attr")]
     return any(isinstance(rows, list) and rows and isinstance(rows[0], list) and len(rows[0]) > 1 for rows in found)
 
@@ -134,12 +134,12 @@ NEIGHBOUR_TYPES = (Mapping, list, tuple, set, frozenset)
 
 
 def is_grakel(item: Any) -> bool:
-    """Whether this is a graph of GraKeL."""
+    """Returns whether this is a graph of GraKeL."""
     return callable(getattr(item, "get_edge_dictionary", None)) and callable(getattr(item, "get_labels", None))
 
 
 def is_tuple(item: Any) -> bool:
-    """Whether this is a graph as GraKeL writes it: edges or a matrix, labels of nodes, labels of edges."""
+    """Returns whether this is a graph as GraKeL writes it: edges or a matrix, labels of nodes, labels of edges."""
     if not isinstance(item, (tuple, list)) or not 1 <= len(item) <= 3:
         return False
     edges, *labels = item
@@ -212,7 +212,7 @@ def _arcs(edges: Any, place: str) -> dict[Arc, float]:
 
 
 def _by_node(edges: Any) -> bool:
-    """Whether edges are given by node, with its neighbours, rather than by pair."""
+    """Returns whether edges are given by node, with its neighbours, rather than by pair."""
     if not isinstance(edges, Mapping):
         return False
     pairs = all(isinstance(key, tuple) and len(key) == 2 for key in edges)
@@ -278,7 +278,7 @@ def graph_of(item: Any, place: str) -> PlainGraph:
 
 
 def is_graph(item: Any) -> bool:
-    """Whether an item can only be a graph: a list of pairs may be anything else.
+    """Returns whether an item can only be a graph: a list of pairs may be anything else.
 
     >>> is_graph(np.eye(3)), is_graph(({(0, 1): 1}, {0: "a", 1: "b"})), is_graph({"nodes": 2, "edges": []}), is_graph([(0, 1)])
     (True, True, True, False)

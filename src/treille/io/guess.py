@@ -18,7 +18,7 @@ def families() -> tuple[Format, ...]:
 
 
 def is_of_users(name: str) -> bool:
-    """Whether a file has a suffix of a format of users, which treille may use, too."""
+    """Returns whether a file has a suffix of a format of users, which treille may use, too."""
     ends = tuple(end for family in find_registered() for ends in family.SUFFIXES.values() for end in ends)
     return COMPRESSED.sub("", name.lower()).endswith(ends)
 

@@ -19,7 +19,7 @@ EXPECTED = "expected [source, input, output, weight, target] or, of an acceptor,
 
 
 def is_machine(record: Mapping[str, object]) -> bool:
-    """Whether an object of a JSON lines file is a machine."""
+    """Returns whether an object of a JSON lines file is a machine."""
     return isinstance(record.get("arcs"), list) and "finals" in record
 
 

@@ -166,12 +166,12 @@ def _pairs(
 
 
 def looks_binary(head: bytes) -> bool:
-    """Whether a file begins like a binary archive of lattices, or like one of its lattices."""
+    """Returns whether a file begins like a binary archive of lattices, or like one of its lattices."""
     return START.match(head) is not None or looks_like_lattice(head)
 
 
 def looks_like_lattice(head: bytes) -> bool:
-    """Whether a file of OpenFst holds one of Kaldi's lattices."""
+    """Returns whether a file of OpenFst holds one of Kaldi's lattices."""
     return LATTICE.match(head) is not None
 
 

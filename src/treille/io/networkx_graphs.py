@@ -21,7 +21,7 @@ def networkx() -> Any:
 
 
 def is_networkx(item: Any) -> bool:
-    """Whether this is a graph of networkx, which need not be installed."""
+    """Returns whether this is a graph of networkx, which need not be installed."""
     return all(callable(getattr(item, name, None)) for name in ("is_directed", "is_multigraph", "adjacency"))
 
 

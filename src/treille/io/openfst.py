@@ -32,7 +32,7 @@ SEMIRING = {"standard": "tropical", "log": "log", "log64": "log"}
 
 
 def looks_like_openfst(head: bytes) -> bool:
-    """Whether a file begins like OpenFst's binary files."""
+    """Returns whether a file begins like OpenFst's binary files."""
     return head[:4] == struct.pack("<i", MAGIC)
 
 

@@ -39,7 +39,7 @@ def joined_offsets(each: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def are_offsets(array: np.ndarray, end: int) -> bool:
-    """Whether an array rises from 0 to `end`."""
+    """Returns whether an array rises from 0 to `end`."""
     sound = array.ndim == 1 and len(array) > 0 and array[0] == 0 and array[-1] == end
     return bool(sound and (array[1:] >= array[:-1]).all())
 

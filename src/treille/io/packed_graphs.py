@@ -97,7 +97,7 @@ class PackedGraphs(GraphArrays, PackedExamples):
         return 8 * (len(self.labels) + len(self.targets))
 
     def traits(self) -> dict[str, str]:
-        """Whether nodes and edges have labels, and their numbers of attributes, unknown without nodes, or without edges."""
+        """Returns whether nodes and edges have labels, and their numbers of attributes, unknown without nodes, or without edges."""
         nodes = {"labels": f"{'' if self.alphabet else 'no '}labels of nodes"}
         nodes["attributes"] = f"{self.attributes.shape[1] or 'no'} attributes"
         edges = {"edge labels": f"{'' if self.edge_alphabet else 'no '}labels of edges"}
@@ -239,7 +239,7 @@ def all_or_none(
 
 
 def is_label(label: Any) -> bool:
-    """Whether this may be the label of a node or an edge."""
+    """Returns whether this may be the label of a node or an edge."""
     return isinstance(label, (str, int, np.integer)) and not isinstance(label, bool)
 
 

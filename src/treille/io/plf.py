@@ -33,7 +33,7 @@ EXPECTED = "expected ((('word', weight, distance), ...), ...)"
 
 
 def looks_like_plf(line: str) -> bool:
-    """Whether a line is PLF and no other format."""
+    """Returns whether a line is PLF and no other format."""
     return re.match(r"""\s*\(\s*\(\s*\(\s*['"]""", line) is not None
 
 

@@ -61,7 +61,8 @@ def read(
     labelled : bool or None
         True: labels are required. False: they are not read. None: they are read if there are some; lines without a tab have none.
     weights : {"cost", "logprob", "prob"} or None
-        What the numbers of lattices are. None: as the format defines, otherwise recognised by their values; the note says which.
+        The meaning of the numbers of lattices. None: as the format defines, otherwise recognised by their values; the note says
+        which.
     symbols : path, list of str or None
         The symbol table of lattices whose labels are numbers: a file in OpenFst's format, or a list.
     labels : path, dict, list or None
@@ -273,5 +274,5 @@ def _joined(files: Sequence[InputFile], request: Request, folders: Sequence[str]
 
 
 def _of_each(request: Request) -> bool | None:
-    """Whether each of several files must hold labels: only if the user named their field."""
+    """Returns whether each of several files must hold labels: only if the user named their field."""
     return request.labelled if request.label is not None else False if request.labelled is False else None

@@ -26,7 +26,7 @@ Numbered = tuple[int, Fields]  # with its line
 
 
 def looks_like_slf(line: str) -> bool:
-    """Whether a line can begin a file of this format."""
+    """Returns whether a line can begin a file of this format."""
     return re.match(r"\s*(VERSION|V|UTTERANCE|U|SUBLAT|NODES|N|lmname|lmscale|base)=", line) is not None
 
 

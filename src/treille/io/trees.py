@@ -32,7 +32,7 @@ NODE = re.compile(r"\(\s*[^()\s]|^\(\s*\(")
 
 
 def looks_like_tree(line: str) -> bool:
-    """Whether a line holds a tree of two brackets at least, alone or after a label and a tab, or between |BT| and |ET|.
+    """Returns whether a line holds a tree of two brackets at least, alone or after a label and a tab, or between |BT| and |ET|.
 
     >>> [looks_like_tree(line) for line in ("1\\t(S (NP he))", "(S (NP) (VP))", "1 |BT| (S) |ET|", "(yes)", "(a (b)) (c)")]
     [True, True, True, False, False]

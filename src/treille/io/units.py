@@ -75,7 +75,7 @@ class TextUnit:
         return "" if self.base in ("char", "char_wb", "byte") else " "
 
     def agrees(self, other: "TextUnit") -> bool:
-        """Whether symbols of the two can be equal. Token lists may hold the words of texts."""
+        """Returns whether symbols of the two can be equal. Token lists may hold the words of texts."""
         return self == other or {self.base, other.base} == {"word", "token"}
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class TextUnit:
 
 
 def split_texts(units: Sequence[Any]) -> bool:
-    """Whether texts were split by these units, rather than sequences of symbols given, or made by functions."""
+    """Returns whether texts were split by these units, rather than sequences of symbols given, or made by functions."""
     return all(isinstance(unit, str) and TextUnit.of(unit).splits_texts for unit in units)
 
 

@@ -115,7 +115,7 @@ class Kernel(BaseEstimator, ABC):
         return any(kernel.needs_labels for kernel in operands(self))
 
     def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
-        """Whether explicit features of `batch` cost less than its kernel matrix.
+        """Returns whether explicit features of `batch` cost less than its kernel matrix.
 
         True for all kernels with features except products and powers, which may have very many. Only the cost depends on it.
         Features that are computed to decide it are added to `known`.
@@ -155,8 +155,8 @@ parts: leave out .centered()
         raise InputError(f"{self!r} has no explicit features")
 
     def multiplies(self, batch: Any) -> bool:
-        """Whether `fit_product` supports this batch: multiplying its kernel matrix takes time that grows with the data, not with
-        its square."""
+        """Returns whether `fit_product` supports this batch: multiplying its kernel matrix takes time that grows with the data, not
+        with its square."""
         return type(self).fit_product is not Kernel.fit_product
 
     def fit_product(self, batch: Any, n_jobs: int | None = None) -> LinearOperator:

@@ -70,7 +70,7 @@ class Powers:
         return features, features.rows_of(sizes.indptr, sizes.items, batch, sizes.is_stored, n_jobs)
 
     def prefers_features(self, batch: Vectors) -> bool:
-        """Whether the examples have at most n^2 conjunctions altogether, n their number, and these fit in memory."""
+        """Returns whether the examples have at most n^2 conjunctions altogether, n their number, and these fit in memory."""
         if occurrences(np.diff(batch.offsets), self.degree) > len(batch) ** 2:
             return False
         return Sizes.of(self, batch).patterns_bytes <= available_memory()
@@ -352,7 +352,7 @@ def depends_on_numbers(powers: Powers) -> DependentFeaturesError:
 
 
 def is_binary(batch: Vectors) -> bool:
-    """Whether all numbers are 0 or 1."""
+    """Returns whether all numbers are 0 or 1."""
     return bool((batch.values == 1).all())
 
 

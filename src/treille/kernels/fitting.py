@@ -104,12 +104,12 @@ def compose(kernel: Kernel, fitted: Iterator[Fitted], context: FitContext, n_job
 
 
 def supports_reweighting(kernel: Kernel, batch: Any) -> bool:
-    """Whether ``FitContext(counts=...)`` gives the features of some of the examples: each leaf depends on each example alone."""
+    """Returns whether ``FitContext(counts=...)`` gives the features of some examples: each leaf depends on single examples."""
     return not any(leaf.needs_features for leaf, _ in leaf_kernels(kernel, batch[:1]))
 
 
 def same_kernel(kernel: Kernel, other: Kernel) -> bool:
-    """Whether two kernels are equal for certain; kernels with parameters that do not compare are not."""
+    """Returns whether two kernels are equal for certain; kernels with parameters that do not compare are not."""
     if kernel is other:
         return True
     if type(kernel) is not type(other):

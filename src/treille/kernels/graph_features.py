@@ -134,7 +134,7 @@ class GraphFeatureMap(CoreMap, MergingMap, NodeLabelledMap):
         """Merges with `other`, whose labels get these codes: the map, with these names, and the ids of the features of `other`."""
 
     def has_edges(self) -> bool:
-        """Whether the features may depend on edges; if not, it does not matter whether edges are directed or labelled."""
+        """Returns whether the features may depend on edges; if not, it does not matter whether edges are directed or labelled."""
         return True
 
     def of_graphs_like(self, other: "GraphFeatureMap") -> FeatureMap:

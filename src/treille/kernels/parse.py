@@ -168,14 +168,14 @@ def _argument(node: ast.expr) -> Any:
 
 
 def _is_path(node: ast.expr) -> bool:
-    """Whether this is a bare file name such as ``machines/edit-1.fst``, which Python parses as arithmetic of attributes."""
+    """Returns whether this is a bare file name such as ``machines/edit-1.fst``, which Python parses as arithmetic of attributes."""
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, (ast.Div, ast.Sub)) and _is_path(node.right)
     return isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute))
 
 
 def _is_unit(node: ast.expr) -> bool:
-    """Whether this is a bare unit, ``word+lower``, which Python parses as a sum."""
+    """Returns whether this is a bare unit, ``word+lower``, which Python parses as a sum."""
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.Add) and isinstance(node.right, ast.Name) and _is_unit(node.left)
     return isinstance(node, ast.Name)

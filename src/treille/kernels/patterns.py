@@ -104,11 +104,11 @@ class PatternKernel(SequenceKernel):
 
     @abstractmethod
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
-        """Whether these are patterns of this kernel over `size` symbols: the content of a model file is not trusted."""
+        """Returns whether these are patterns of this kernel over `size` symbols: the content of a model file is not trusted."""
 
 
 def are_patterns(cells: np.ndarray, lengths: np.ndarray, size: int, width: int, least: int, most: int) -> bool:
-    """Whether each row has `width` cells, no symbol outside the alphabet, and from `least` to `most` cells for any symbol."""
+    """Returns whether each row has `width` cells, no symbol outside the alphabet, and `least` to `most` cells for any symbol."""
     if cells.shape[1] != width or len(lengths) or not 0 <= cells.min(initial=0) <= cells.max(initial=0) <= size:
         return False
     open_cells = (cells == 0).sum(axis=1)

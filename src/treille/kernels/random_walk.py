@@ -96,7 +96,7 @@ class WalkSums:
         return radii
 
     def _is_plain(self, arrays: Any, whole: Graphs) -> bool:
-        """Whether there are no labels, so that W_n(x, y) is the product of the numbers of walks of each graph."""
+        """Returns whether there are no labels, so that W_n(x, y) is the product of the numbers of walks of each graph."""
         return len(arrays[4]) == 0 and (self.labels in ("edges", "none") or not whole.alphabet)
 
     def _moments(

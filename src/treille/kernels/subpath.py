@@ -214,7 +214,7 @@ class SubpathMap(TreeMap, ExplainingMap):
 
 
 def _fit_together(n_labels: int, parts: tuple[np.ndarray, ...]) -> bool:
-    """Whether these are the parts of a suffix tree: the content of a model file is not trusted."""
+    """Returns whether these are the parts of a suffix tree: the content of a model file is not trusted."""
 
     def within(values: np.ndarray, least: int, stop: int) -> bool:
         return bool(((values >= least) & (values < stop)).all())

@@ -246,7 +246,7 @@ def _check_workers(client: Any) -> None:
 
 
 def _reaches_workers(client: Any) -> bool:
-    """Whether this process can connect to workers: results that come through the scheduler are sent twice."""
+    """Returns whether this process can connect to workers: results that come through the scheduler are sent twice."""
     connect, addresses = require_dask().comm.connect, client.nthreads()
 
     async def connects() -> bool:
@@ -268,7 +268,7 @@ def _version_here() -> str | None:
 
 
 def is_collection(X: Any) -> bool:
-    """Whether this is a Dask collection, or a list of delayed objects. Dask need not be installed.
+    """Returns whether this is a Dask collection, or a list of delayed objects. Dask need not be installed.
 
     >>> is_collection(["abba"]), is_collection([])
     (False, False)

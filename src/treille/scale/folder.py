@@ -85,7 +85,7 @@ class Folder:
         self.written, self.took = time.monotonic(), 0.0
 
     def due(self) -> bool:
-        """Whether it is time to write a state."""
+        """Returns whether it is time to write a state."""
         return self.kept and time.monotonic() - self.written >= max(SECONDS, SHARE * self.took)
 
     def save(self, name: str, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:

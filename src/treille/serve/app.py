@@ -222,7 +222,7 @@ class Guard:
 
 
 def is_allowed(host: str, names: Collection[str]) -> bool:
-    """Whether the header Host names this server: by an address, or by one of its names, with or without a port.
+    """Returns whether the header Host names this server: by an address, or by one of its names, with or without a port.
 
     >>> [is_allowed(host, {"localhost"}) for host in ("localhost:8000", "127.0.0.1", "[::1]:80", "evil.example", "")]
     [True, True, True, False, False]

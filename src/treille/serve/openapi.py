@@ -72,7 +72,7 @@ def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) 
     if served.task.per_token:
         token = _object({"token": served.reader.schema["items"], "tag": label} | own)
         return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
-    html = {"type": "string", "description": "The example highlighted, if asked for."}
+    html = {"type": "string", "description": "The highlighted example, on request."}
     optional = {"html": html, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}
     optional["by_support"] = {
         "const": True,

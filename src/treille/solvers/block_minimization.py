@@ -147,7 +147,7 @@ class BlockRun:
         return "converged" if self._small() else "max_epochs"
 
     def fits_at_once(self) -> bool:
-        """Whether all parts are in one block, and the further needs of DualCD fit in the memory for other blocks."""
+        """Returns whether all parts are in one block, and the further needs of DualCD fit in the memory for other blocks."""
         running = min(self.threads, self.problem.n_problems)
         needed = running * (20 * self.space.n_features + 64 * len(self.problem))
         return len(self.blocks) == 1 and needed <= (SHARES - 1) * self.blocks.most

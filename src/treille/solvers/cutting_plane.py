@@ -54,7 +54,7 @@ class Bundle:
         self.offsets, self.mixture, self.idle = self.offsets[kept], self.mixture[kept], self.idle[kept]
 
     def small_gap(self, tol: float) -> bool:
-        """Whether the gap is at most `tol` of the primal value."""
+        """Returns whether the gap is at most `tol` of the primal value."""
         return self.primal - self.dual <= tol * self.primal
 
     def report(self, seed: int = 0) -> Report:

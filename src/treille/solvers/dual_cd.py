@@ -65,28 +65,28 @@ class DualCD(BaseSolver):
         check_representation(self.representation)
 
     def _solve(self, problem: Problem, space: RowsSpace, run: Run) -> Solution:
-        form = space.represented(self.representation, problem.n_problems)
-        solution = self.solve_represented(form, problem, run)
-        return replace(solution, report=replace(solution.report, representation=str(form)))
+        represented = space.represented(self.representation, problem.n_problems)
+        solution = self.solve_represented(represented, problem, run)
+        return replace(solution, report=replace(solution.report, representation=str(represented)))
 
-    def solve_represented(self, form: Representation, problem: Problem, run: Run) -> Solution:
+    def solve_represented(self, represented: Representation, problem: Problem, run: Run) -> Solution:
         """The solution on rows in the layout of the core."""
         n_problems = problem.n_problems
         answers = _core.dual_cd(
-            rows=form.core,
+            rows=represented.core,
             targets=problem.core(),
             start=np.empty(0) if run.start is None else run.start.ravel(),
             options=self.options(problem, run),
             threads=effective_n_jobs(run.n_jobs),
-            weights=form.weights,
+            weights=represented.weights,
             poll=run.poll,
         )
         report = Report.combined(reports_of(answers, run.seed))
         alpha = answers.alpha.reshape(n_problems, len(problem))
-        if not form.weights:
+        if not represented.weights:
             signs = np.stack([problem.signs(k) for k in range(n_problems)])
             return Solution(answers.bias, alpha, report, coefficients=(alpha * signs).T)
-        return Solution(answers.bias, alpha, report, weights=form.read(answers.weights.reshape(-1, n_problems)))
+        return Solution(answers.bias, alpha, report, weights=represented.read(answers.weights.reshape(-1, n_problems)))
 
     def solve_folds(self, space: RowsSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
         """All folds and functions in one call of the core, in threads."""
@@ -167,8 +167,8 @@ def solve_segments(segments: list[FeatureRows], problem: Problem, run: Run) -> S
 
 def _solve(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:
     start = None if run.start is None or not run.start.any() else run.start
-    form = Representation("segments", "as given", f"{len(segments):,} segments", core_rows(segments))
-    return DualCD().solve_represented(form, problem, replace(run, start=start))
+    represented = Representation("segments", "as given", f"{len(segments):,} segments", core_rows(segments))
+    return DualCD().solve_represented(represented, problem, replace(run, start=start))
 
 
 def half_squares(u: np.ndarray, b: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:

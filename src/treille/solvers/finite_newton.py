@@ -49,7 +49,7 @@ class FiniteNewton(BaseSolver):
     losses = (SmoothLoss,)
 
     def recommended(self, space: RowsSpace | ProductSpace | GramSpace, problem: Problem) -> bool:
-        """Whether this solver takes fewer passes over the data than coordinate descent in the dual.
+        """Returns whether this solver takes fewer passes over the data than coordinate descent in the dual.
 
         The dual has the matrix Q + 1/(2C). With more active examples than features, Q is singular: a pass shrinks the gap by
         about exp(-1 / (1/2 + C k(x, x))), and a gap of 1e-3 takes log(1000) = 7 such factors. Random classes in F dimensions
@@ -69,9 +69,9 @@ class FiniteNewton(BaseSolver):
 
 def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
     n_problems, n = problem.n_problems, len(problem)
-    form = space.represented("auto", n_problems)
+    represented = space.represented("auto", n_problems)
     answers = _core.finite_newton(
-        rows=form.core,
+        rows=represented.core,
         targets=problem.core(),
         start=np.empty(0) if run.start is None else run.start.ravel(),
         bias=float(problem.intercept),
@@ -83,8 +83,8 @@ def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
     return Solution(
         answers.bias,
         answers.alpha.reshape(n_problems, n),
-        replace(Report.combined(reports_of(answers, run.seed)), representation=str(form)),
-        weights=form.read(answers.weights.reshape(-1, n_problems)),
+        replace(Report.combined(reports_of(answers, run.seed)), representation=str(represented)),
+        weights=represented.read(answers.weights.reshape(-1, n_problems)),
     )
 
 

@@ -71,8 +71,8 @@ class PerceptronSolver(BaseSolver):
             space = space.stored()
         rows: Any
         if isinstance(space, RowsSpace):
-            form = space.represented(self.representation, n_problems)
-            rows, representation = form.core, str(form)
+            represented = space.represented(self.representation, n_problems)
+            rows, representation = represented.core, str(represented)
         else:
             rows = space.matrix().ravel() if space.is_stored else (space.row, int(self.cache_mb * 1e6))
         answers = _core.perceptron(

@@ -114,7 +114,7 @@ class SMO(BaseSolver):
 
 
 def _variables(problem: Problem, start: np.ndarray | None, k: int) -> dict[str, np.ndarray]:
-    """y, p, C, d and the start of problem k in the form that SMO minimises: 1/2 a'Qa + p'a, Q_ij = y_i y_j k_ij + d_i [i = j]."""
+    """y, p, C, d and the start of problem k, of which SMO minimises 1/2 a'Qa + p'a, Q_ij = y_i y_j k_ij + d_i [i = j]."""
     loss, n = problem.loss, len(problem)
     begin = np.zeros(n) if start is None else start[k]
     C, d = problem.C, np.zeros(n)

@@ -51,7 +51,7 @@ class Solver(Protocol):
 
 
 def supports(solver: Any, loss: type[Loss], intercept: bool | str) -> bool:
-    """Whether a solver solves problems with this loss and this kind of intercept."""
+    """Returns whether a solver solves problems with this loss and this kind of intercept."""
     return issubclass(loss, solver.losses) and any(
         intercept is known or intercept == known == "free" for known in solver.intercepts
     )
@@ -108,7 +108,7 @@ class BaseSolver(BaseEstimator):
         check_budget(self.max_seconds)
 
     def recommended(self, space: Any, problem: Problem) -> bool:
-        """Whether `solver="auto"` may choose this solver for a space and a problem that it supports."""
+        """Returns whether `solver="auto"` may choose this solver for a space and a problem that it supports."""
         return True
 
     def solve(

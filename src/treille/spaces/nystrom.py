@@ -53,7 +53,7 @@ class Nystrom(BaseEstimator):
     name: ClassVar[str] = "nystrom"
 
     def offered(self, kernel: Kernel, batch: Batch) -> bool:
-        """Whether the space can be built: always, since every kernel has values."""
+        """Returns whether the space can be built: always, since every kernel has values."""
         return True
 
     def build(

@@ -33,7 +33,7 @@ class Space(ABC):
 
     @classmethod
     def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        """Whether there is such a space of a kernel and a batch in memory, built by ``build(kernel, batch, n_jobs, context)``."""
+        """Returns whether ``build(kernel, batch, n_jobs, context)`` can build such a space of a kernel and a batch in memory."""
         return False  # data in parts or on a cluster build it
 
     @abstractmethod

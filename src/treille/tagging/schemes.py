@@ -34,7 +34,7 @@ class Chunks(NamedTuple):
 
 
 def is_chunk_tag(tag: str) -> bool:
-    """Whether a tag is O, or one of B, I, E, S, L and U, alone or before a type.
+    """Returns whether a tag is O, or one of B, I, E, S, L and U, alone or before a type.
 
     >>> [is_chunk_tag(tag) for tag in ("O", "B-NP", "I", "NN")]
     [True, True, True, False]

@@ -31,7 +31,7 @@ def laws_of(module: dict[str, Any]) -> tuple[Callable[[Any], None], ...]:
 
 
 def is_ours(estimator: BaseEstimator) -> bool:
-    """Whether treille defines the estimator and all its parameters: files cannot name others."""
+    """Returns whether treille defines the estimator and all its parameters: files cannot name others."""
     parts = [v for v in estimator.get_params().values() if isinstance(v, BaseEstimator)]
     return all(type(part).__module__.startswith("treille.") for part in (estimator, *parts))
 
@@ -87,5 +87,5 @@ def _name(at: tuple[int, ...]) -> str:
 
 
 def counts_examples(model: Any) -> bool:
-    """Whether weights of features, or folds, count each example once, whatever its sample weight."""
+    """Returns whether weights of features, or folds, count each example once, whatever its sample weight."""
     return model.plan_.kernel.needs_features or hasattr(model, "cv_results_")
