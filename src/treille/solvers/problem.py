@@ -1,5 +1,6 @@
 """The optimisation problems: losses, targets, C for each example, and the intercept. They alone define the optimum."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,53 +14,60 @@ INTERCEPTS = (False, True, "free")
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(ABC):
     """The loss of an example with target y at a decision value f, before it is multiplied by C."""
 
     of_classes: ClassVar[bool] = False  # y = +1 or -1, and the coefficient of an example is y times its dual variable
     intercepts: ClassVar[tuple[bool | str, ...]] = INTERCEPTS  # of the problems with this loss
     measure: ClassVar[str] = "gap"  # what solvers report as progress
 
+    @abstractmethod
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """The loss of each example."""
-        raise NotImplementedError
-
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        """The term of each example in the dual, -(C loss(y, .))*(-beta): the dual value is their sum minus 1/2 beta'K beta."""
-        raise NotImplementedError
 
     def primal(self, problem: "Problem", k: int, sq_norm: float, f: np.ndarray, b: float) -> float:
         """The objective of problem k, see `Problem.primal`."""
         total = 0.5 * sq_norm + float(problem.C @ self.value(problem.y(k), f))
         return total + 0.5 * b**2 if problem.intercept is True else total
 
+    @abstractmethod
     def dual(self, problem: "Problem", k: int, sq_norm: float, beta: np.ndarray) -> float:
         """The dual value of problem k, see `Problem.dual`."""
-        return float(self.conjugate(problem.y(k), beta, problem.C).sum()) - 0.5 * sq_norm
-
-    def core(self) -> Any:
-        """The loss for the core, see core/solve/losses.hpp."""
-        raise NotImplementedError
 
 
 class DualLoss(Loss):
     """A loss of problems whose dual the core solves, so that most solvers support it."""
 
+    @abstractmethod
+    def core(self) -> Any:
+        """The loss for the core, see core/solve/losses.hpp."""
+
+    @abstractmethod
+    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
+        """The term of each example in the dual, -(C loss(y, .))*(-beta): the dual value is their sum minus 1/2 beta'K beta."""
+
+    def dual(self, problem: "Problem", k: int, sq_norm: float, beta: np.ndarray) -> float:
+        return float(self.conjugate(problem.y(k), beta, problem.C).sum()) - 0.5 * sq_norm
+
+    @abstractmethod
     def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         """Minus the slope of C loss(y, .) at f, for each example: there C loss(y, g) >= conjugate - beta g is an equality."""
-        raise NotImplementedError
 
+    @abstractmethod
     def feasible(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         """The nearest coefficients in the domain of the dual."""
-        raise NotImplementedError
+
+    def start(self, C: np.ndarray) -> np.ndarray:
+        """The dual variables to begin with where none are given. With a free intercept, no step changes their sum, times y."""
+        return np.zeros_like(C)
 
 
 class SmoothLoss(DualLoss):
     """A loss with a continuous slope, for solvers in the primal."""
 
+    @abstractmethod
     def curvature(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         """The second derivative of C loss(y, .) at f, for each example."""
-        raise NotImplementedError
 
 
 class QuadraticLoss(DualLoss):
@@ -69,9 +77,9 @@ class QuadraticLoss(DualLoss):
     With the best a, the coefficient of an example is C a, times y for classes.
     """
 
+    @abstractmethod
     def shape(self) -> tuple[float, float, float, float]:
         """The numbers lower, upper, epsilon and bend."""
-        raise NotImplementedError
 
     def core(self) -> Any:
         return _core.QuadraticLoss(*self.shape())
@@ -82,7 +90,8 @@ class QuadraticLoss(DualLoss):
 
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         _, _, epsilon, bend = self.shape()
-        return y * beta - epsilon * np.abs(beta) - 2 * bend * quarter_squares(beta, C)
+        squares = np.divide(beta**2, 2 * C, out=np.zeros_like(beta), where=C > 0)
+        return y * beta - epsilon * np.abs(beta) - bend * squares
 
     def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         best = C * self._best(y, f)[1]
@@ -194,31 +203,25 @@ class Huber(RegressionLoss, SmoothLoss):
 
 
 @dataclass(frozen=True)
-class SquaredError(Loss):
+class SquaredError(QuadraticLoss, SmoothLoss):
     """(y - f)^2."""
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return (y - f) ** 2
-
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return y * beta - quarter_squares(beta, C)
-
-    def core(self) -> Any:
-        return SquaredEpsilonInsensitive(0.0).core()
+    def shape(self) -> tuple[float, float, float, float]:
+        return np.inf, np.inf, 0.0, 0.5
 
 
 @dataclass(frozen=True)
-class OneClass(Loss):
-    """max(0, -f) for examples without target. The objective gains nu sum(C) b, which keeps the intercept b = -rho from 0."""
+class OneClass(QuadraticLoss):
+    """max(0, -f), for y = 0. The objective gains nu sum(C) b, which keeps the intercept b = -rho from 0."""
 
     intercepts = ("free",)
     nu: float = 0.5
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, -f)
+    def shape(self) -> tuple[float, float, float, float]:
+        return 0.0, 1.0, 0.0, 0.0
 
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return np.zeros_like(beta)
+    def start(self, C: np.ndarray) -> np.ndarray:
+        return np.clip(self.nu * C.sum() - (np.cumsum(C) - C), 0.0, C)  # which sum to nu sum(C)
 
     def primal(self, problem: "Problem", k: int, sq_norm: float, f: np.ndarray, b: float) -> float:
         return super().primal(problem, k, sq_norm, f, b) + self.nu * float(problem.C.sum()) * b
@@ -381,8 +384,3 @@ def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None
     """Refuses an array of another shape."""
     if array.shape != expected:
         raise InputError(f"{name} has the shape {array.shape}, expected {expected}")
-
-
-def quarter_squares(beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """beta^2 / (4 C), the term of a squared loss in the dual; 0 where C is 0."""
-    return np.divide(beta**2, 4 * C, out=np.zeros_like(beta), where=C > 0)
