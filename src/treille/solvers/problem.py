@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -73,8 +74,9 @@ class SmoothLoss(DualLoss):
 class QuadraticLoss(DualLoss):
     """A loss that is linear or quadratic in pieces: max over a of a r - epsilon |a| - bend a^2 / 2, -lower <= a <= upper.
 
-    Here r = 1 - y f for classes, and y - f otherwise. A subclass gives the four numbers, and every solver with a dual supports it.
-    With the best a, the coefficient of an example is C a, times y for classes.
+    Here r = 1 - y f for classes, and y - f otherwise. A subclass gives the four numbers, and every solver with a dual supports it;
+    for classes, only `SMO` takes a lower or an epsilon other than 0. With the best a, the coefficient of an example is C a, times y
+    for classes.
     """
 
     @abstractmethod
@@ -82,7 +84,12 @@ class QuadraticLoss(DualLoss):
         """The numbers lower, upper, epsilon and bend."""
 
     def core(self) -> Any:
-        return _core.QuadraticLoss(*self.shape())
+        lower, upper, epsilon, bend = self.shape()
+        if self.of_classes and (lower, epsilon) != (0, 0):
+            raise InputError(
+                f"{self!r} is of classes, with lower={lower:g} and epsilon={epsilon:g}: both must be 0, or use SMO"
+            )
+        return _core.QuadraticLoss(lower, upper, epsilon, bend)
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         excess, best = self._best(y, f)
@@ -170,8 +177,10 @@ class RegressionLoss(QuadraticLoss):
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon < np.inf:
+        known = isinstance(self.epsilon, Real) and not isinstance(self.epsilon, bool)
+        if not (known and 0 <= self.epsilon < np.inf):
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
+        object.__setattr__(self, "epsilon", float(self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -195,7 +204,8 @@ class Huber(RegressionLoss, SmoothLoss):
     """(y - f)^2 up to an error of epsilon, from there on linear: 2 epsilon |y - f| - epsilon^2. As in HuberRegressor."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon < np.inf:
+        super().__post_init__()
+        if self.epsilon == 0:
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number above 0 with the loss 'huber'")
 
     def shape(self) -> tuple[float, float, float, float]:
@@ -345,6 +355,7 @@ class Problem:
 
     def core(self) -> Any:
         """The problems for the core: the loss and the targets; classes are empty for regression, and y for classes."""
+        assert isinstance(self.loss, DualLoss)
         if self.classes is not None:
             return _core.Targets(self.loss.core(), self.targets, self.classes, np.empty(0), self.C)
         y = np.ascontiguousarray(self.targets.reshape(len(self), -1).T).ravel()

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from treille import _core
-from treille.io.errors import InputError
-from treille.io.parameters import check_choice, effective_n_jobs
+from treille.io.parameters import check_choice, check_positive, effective_n_jobs
 from treille.solvers.folds import Fold, FoldOutputs, Solved, held_out_outputs, solve_path
 from treille.solvers.problem import Problem, QuadraticLoss, times
 from treille.solvers.report import Report, Solution, reports_of
@@ -57,8 +55,7 @@ class SMO(BaseSolver):
     def check(self) -> None:
         super().check()
         check_choice("stopping", self.stopping, "gap", "violation")
-        if not isinstance(self.cache_mb, Real) or isinstance(self.cache_mb, bool) or not 0 < self.cache_mb < np.inf:
-            raise InputError(f"cache_mb is {self.cache_mb!r}, expected a positive number of megabytes")
+        check_positive("cache_mb", self.cache_mb)
 
     def _solve(self, problem: Problem, space: GramSpace, run: Run) -> Solution:
         return self._solve_all([problem], space, run)[0]

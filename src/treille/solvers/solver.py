@@ -61,20 +61,16 @@ def check_supported(solver: Any, loss: type[Loss], intercept: bool | str) -> Non
     """Refuses a problem that the solver does not solve, and says which it does."""
     if supports(solver, loss, intercept):
         return
-    name = type(solver).__name__
-    if not _has_loss(solver, loss):
-        known = ", ".join(each.__name__ for each in ALL_LOSSES if _has_loss(solver, each))
+    name, kinds = type(solver).__name__, (*ALL_LOSSES, loss)
+    losses = [each for each in kinds if any(supports(solver, each, kind) for kind in each.intercepts)]
+    if loss not in losses:
+        known = ", ".join(each.__name__ for each in losses)
         raise InputError(f"{name} solves problems with the losses {known}, not {loss.__name__}: use solver='auto'")
     known = " or ".join(map(repr, solver.intercepts))
     raise InputError(
         f"{name} supports the intercepts {known}, not {intercept!r}: use one of these, or a solver that supports it, "
         "such as SMO"
     )
-
-
-def _has_loss(solver: Any, loss: type[Loss]) -> bool:
-    """Whether a solver solves problems with this loss and some kind of intercept."""
-    return any(supports(solver, loss, intercept) for intercept in loss.intercepts)
 
 
 @dataclass(frozen=True)

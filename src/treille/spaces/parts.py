@@ -29,10 +29,9 @@ class Cluster(ABC):
     ...         return function(*arguments)
     ...     def keep(self, value):
     ...         return value
-    ...     def gather(self, futures):
-    ...         return futures
     ...     def total(self, futures):
     ...         return sum(futures)
+    ...     gather = release = keep
     >>> Here().total([Here().submit(len, "abba"), Here().keep(2)])
     6
     """
@@ -57,6 +56,7 @@ class Cluster(ABC):
     def total(self, futures: Sequence[Any]) -> Any:
         """The sum of the values of futures, computed in a tree."""
 
+    @abstractmethod
     def release(self, futures: Sequence[Any]) -> None:
         """Frees the memory of values that are not used again, except to compute others anew."""
 
