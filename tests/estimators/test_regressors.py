@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import treille
 from treille import SVR, InputError, Ridge
 from treille.kernels import AllSubstrings, NGram
-from treille.solvers import SMO, Cholesky, ConjugateGradient, DualCD, NormalEquations, Problem
+from treille.solvers import SMO, Cholesky, ConjugateGradient, DualCD, FiniteNewton, NormalEquations, Problem
 from treille.solvers.problem import REGRESSION_LOSSES, EpsilonInsensitive
 from treille.spaces import Nystrom, RowsSpace
 from treille.testing import check_estimator
@@ -82,6 +82,15 @@ def test_ridge_equals_that_of_scikit_learn_with_every_solver(kernel, solver, fit
         K = X @ X.T
         kernel_ridge = KernelRidge(alpha=0.3, kernel="precomputed").fit(K, Y, weights)
         np.testing.assert_allclose(model.predict(TEXTS), kernel_ridge.predict(K), atol=2e-5)
+
+
+@pytest.mark.parametrize("solver", [DualCD(), FiniteNewton(), SMO()], ids=name)
+def test_solvers_of_svr_find_the_optimum_of_ridge(solver):
+    several = np.column_stack([Y, 1 - Y**2])
+    options = {"alpha": 0.3, "fit_intercept": True, "tol": 1e-8, "max_epochs": 100_000}
+    model, expected = (Ridge(NGram(2), solver=s, **options).fit(TEXTS, several) for s in (solver, "auto"))
+    assert model.report_.primal == pytest.approx(expected.report_.primal, rel=1e-7)
+    np.testing.assert_allclose(model.predict(TEXTS), expected.predict(TEXTS), atol=1e-2)
 
 
 def test_ridge_does_not_change_a_precomputed_matrix():
@@ -220,7 +229,8 @@ def test_bad_targets_are_refused(model, y, message):
         (Ridge(tol=0), "tol is 0, expected a positive number"),
         (Ridge(max_epochs=0), "max_epochs is 0"),
         (Ridge(solver="svd"), "solver is 'svd', expected 'auto' or a solver such as"),
-        (Ridge(solver=DualCD()), "DualCD solves problems with the losses .*, not SquaredError: use solver='auto'"),
+        (Ridge(solver=DualCD()), "DualCD supports the intercepts False or True, not 'free'"),
+        (SVR(solver=Cholesky()), "Cholesky solves problems with the losses SquaredError, not EpsilonInsensitive"),
         (
             Ridge(IMPLICIT, solver=NormalEquations()),
             "NormalEquations needs explicit features, which AllSubstrings.* does not",

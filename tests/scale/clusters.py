@@ -25,6 +25,9 @@ class AtOnce(Cluster):
     def total(self, futures):
         return sum(futures)
 
+    def release(self, futures):
+        pass
+
 
 class InMemory(RowParts):
     """Rows of parts in a list."""

@@ -137,6 +137,7 @@ def test_a_class_that_some_parts_lack_is_learned(client):
     model = treille.SVC(KERNEL).fit(bag(sorted_X), bag(three[order]))
     same_optimum(model, treille.SVC(KERNEL).fit(sorted_X, three[order]))
     assert model.classes_.tolist() == [0, 1, 2]
+    assert model.class_counts_ == dict(enumerate(np.bincount(three).tolist()))
 
 
 @pytest.mark.parametrize(

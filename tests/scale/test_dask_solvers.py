@@ -163,7 +163,7 @@ def test_limits_end_the_run_with_a_warning_that_states_the_gap(solver):
 def test_rows_that_do_not_fit_are_refused_with_what_to_do():
     whole, space = divided(SPACE.rows, problem(Hinge()), CUTS["two parts"])
     assert GatheredDualCD().recommended(space, whole)
-    with pytest.raises(InputError, match="more than memory=1: allow more, or use solver='auto' or BundleMethod"):
+    with pytest.raises(InputError, match="more than memory=1: allow more, or use BundleMethod"):
         GatheredDualCD(memory=1).solve(whole, space)
 
 

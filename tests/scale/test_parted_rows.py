@@ -115,7 +115,6 @@ def test_rows_in_parts_are_renumbered_and_columns_left_out(tmp_path):
     [
         lambda rows: having(rows, StoredRows).to_csr(),
         lambda rows: having(rows, MatrixRows).gram(None, 1),
-        lambda rows: rows.scaled(np.ones(30)),
     ],
 )
 def test_methods_that_need_all_rows_at_once_are_refused(use, tmp_path):

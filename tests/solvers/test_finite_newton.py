@@ -95,6 +95,14 @@ def test_rows_that_differ_by_class_and_dense_rows_have_the_optimum():
         assert one.report_.primal == pytest.approx(other.report_.primal, rel=1e-8)
 
 
+@pytest.mark.parametrize(("C", "solver"), [(0.01, DualCD), (100.0, FiniteNewton)])
+def test_the_plan_for_rows_that_differ_by_class_depends_on_C(C, solver):
+    X, y = ["a", "aab", "abb", "b", "ac", "bcc"] * 5, [0, 0, 1, 1, 2, 2] * 5
+    model = treille.SVC(NGram(1).weighted("nb"), loss="squared_hinge", C=C).fit(X, y)
+    assert isinstance(model.plan_.solver, solver)
+    assert model.report_.status == "converged"
+
+
 @pytest.fixture(scope="module")
 def numbers():
     random = np.random.default_rng(0)

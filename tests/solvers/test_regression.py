@@ -1,5 +1,6 @@
 """Support vector regression: DualCD finds LIBLINEAR's optimum, SMO that of LIBSVM, and both prove it."""
 
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -9,12 +10,13 @@ from problems import classification, regression
 from treille import SVR, InputError
 from treille.features import DenseRows
 from treille.kernels import NGram
-from treille.solvers import SMO, ConvergenceWarning, DualCD, FiniteNewton
+from treille.solvers import SMO, ConvergenceWarning, DualCD, FiniteNewton, Problem
 from treille.solvers.problem import (
     REGRESSION_LOSSES,
     EpsilonInsensitive,
     Hinge,
     Huber,
+    QuadraticLoss,
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
@@ -268,6 +270,27 @@ def test_every_solver_has_one_optimum_with_the_huber_loss(epsilon, intercept):
         solution = solver.solve(problem, space, tol=1e-7, max_epochs=100_000)
         assert solution.report.status == "converged", solver
         assert solution.report.primal == pytest.approx(gram.report.primal, rel=2e-7), solver
+
+
+@dataclass(frozen=True)
+class SquaredErrorOfClasses(QuadraticLoss):
+    """(1 - y f)^2, the loss of least-squares support vector machines: dual variables have either sign."""
+
+    of_classes = True
+
+    def shape(self):
+        return np.inf, np.inf, 0.0, 0.5
+
+
+def test_dual_variables_of_classes_may_have_either_sign_with_smo_and_are_refused_by_others():
+    task = Task()
+    problem = Problem(SquaredErrorOfClasses(), (task.y > 0).astype(int), task.C, False, np.array([1]))
+    solution, y = SMO().solve(problem, task.gram, tol=1e-9, max_epochs=10**5), problem.y(0)
+    expected = np.linalg.solve(task.K + 0.5 * np.eye(len(y)), y)
+    assert solution.alpha.min() < 0 < solution.alpha.max()
+    np.testing.assert_allclose(task.K @ (y * solution.alpha[0]), task.K @ expected, atol=1e-3)
+    with pytest.raises(InputError, match="with lower=inf and epsilon=0: both must be 0, or use SMO"):
+        DualCD().solve(problem, task.rows)
 
 
 def test_the_huber_loss_is_the_squared_error_where_epsilon_is_large():

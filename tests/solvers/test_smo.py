@@ -238,7 +238,7 @@ def test_exceptions_raised_while_a_row_is_computed_are_passed_on():
     ("params", "message"),
     [
         ({"stopping": "gradient"}, "stopping is 'gradient', expected 'gap' or 'violation'"),
-        ({"cache_mb": 0}, "cache_mb is 0, expected a positive number of megabytes"),
+        ({"cache_mb": 0}, "cache_mb is 0, expected a positive number"),
         ({"cache_mb": "500"}, "cache_mb is '500', expected a positive number"),
         ({"max_seconds": -1}, "max_seconds is -1, expected a positive number or None"),
     ],

@@ -1,6 +1,7 @@
 """Base classes of the estimators: training, prediction, explanations and model files."""
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -28,8 +29,7 @@ from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.precomputed import as_kernel
 from treille.kernels.reading import Reads
 from treille.scale.cluster import is_collection, lazily
-from treille.scale.dask_counting import ClusterCounts
-from treille.scale.parts import Collected, Parts
+from treille.scale.parts import Parts
 from treille.scikit_learn import BaseEstimator, Self
 from treille.solvers import Problem, Report, Solver
 from treille.solvers.problem import Loss, check_intercept
@@ -154,7 +154,7 @@ class Model(LearnedDisplay, BaseEstimator):
         write_report(self, X, y, path, train)
 
 
-class KernelMachine(Model):
+class KernelMachine(Model, ABC):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.
 
     The parameters mean the same in all estimators that have them, see `SVC`. An estimator without the
@@ -180,17 +180,13 @@ class KernelMachine(Model):
             self._solve(source, posed, *self._planned(source, posed.problem))
         return self
 
+    @abstractmethod
     def _loss(self) -> Loss:
         """The loss of the problem."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
         """The problem of n examples."""
-        raise NotImplementedError
-
-    def _posed_on_cluster(self, counts: ClusterCounts) -> tuple[Posed, Callable[[Collected], Problem]]:
-        """The problem without examples, and a function from the labels of a part to its problem."""
-        raise NotImplementedError
 
     def _examples(self, X: Any, choose: ChooseKernel = choose_kernel) -> MemorySource:
         """The examples as the kernel reads them."""

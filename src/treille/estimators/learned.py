@@ -1,5 +1,6 @@
 """Estimators that learn the kernel together with the predictor: a weight for every feature, or for every part of a kernel."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -184,9 +185,9 @@ class KernelLearner(LearningParameters, KernelMachine):
         groups = np.array([number[label] for label in labels])
         return LearningRows(kernel, features, rows, groups, list(map(str, known)))
 
+    @abstractmethod
     def _learning_factor(self) -> float:
         """The C of the learning problem divided by the C of the predictor."""
-        raise NotImplementedError
 
     def _learn(
         self, problem: Problem, examples: LearningRows, start: list[LearnedKernel] | None = None, progress: Any = None

@@ -30,17 +30,17 @@ from treille.solvers.solver import check_supported, supports
 from treille.spaces import ClusterSpace, Nystrom, PartsSpace, ProductSpace, RowsSpace, Source
 
 SOLVERS: dict[Any, str] = {  # what "auto" chooses from, preferred ones first
-    FiniteNewton: "because the loss is smooth, so that Newton's method needs few passes over the data",
-    DualCD: "because it works on rows and reports its duality gap",
     NormalEquations: "because there are few features",
     ConjugateGradient: "because it needs one product with the kernel matrix per epoch",
-    CuttingPlane: "because it needs one product with the kernel matrix per round",
     ClusterGradients: "because the rows are on a cluster, and it needs one round per step",
+    Cholesky: "because it needs only kernel values",
+    FiniteNewton: "because the loss is smooth, so that Newton's method needs few passes over the data",
+    DualCD: "because it works on rows and reports its duality gap",
+    CuttingPlane: "because it needs one product with the kernel matrix per round",
     GatheredDualCD: "because the rows of all parts fit here, where it needs the fewest passes",
     BundleMethod: "because the rows stay on the cluster, and it needs few rounds",
     BlockMinimization: "because the rows are in parts on disk",
     SMO: "because it needs only kernel values and stores few of them",
-    Cholesky: "because it needs only kernel values",
 }
 
 

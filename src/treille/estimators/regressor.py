@@ -1,5 +1,6 @@
 """Base class of the regressors: targets, prediction, model files."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -50,9 +51,9 @@ class Regressor(RegressorMixin, KernelMachine):
     def _loss(self) -> Loss:
         return self._loss_and_C()[0]
 
+    @abstractmethod
     def _loss_and_C(self) -> tuple[Loss, float]:
         """The loss and its weight C."""
-        raise NotImplementedError
 
     def _posed_on_cluster(self, counts: ClusterCounts) -> tuple[Posed, Callable[[Collected], Problem]]:
         (loss, C), cluster = self._loss_and_C(), counts.cluster

@@ -44,13 +44,13 @@ class Ridge(RidgeParameters, Regressor):
     alpha : float
         Weight of the regulariser against the sum of the squared errors.
     fit_intercept : bool or "free"
-        As in `SVC`; the regularised intercept (True) is learned relative to the mean of y. All solvers support all three; by
-        default it is not regularised, as in scikit-learn's Ridge.
+        As in `SVC`; the regularised intercept (True) is learned relative to the mean of y. By default it is not regularised, as
+        in scikit-learn's Ridge.
     tol, max_epochs : float, int
         As in `SVC`.
     solver : "auto" or Solver
         `NormalEquations` (few features), `ConjugateGradient` (rows or products), `Cholesky` (kernel values); "auto" picks
-        one in that order.
+        one in that order. They support every intercept. The solvers of `SVR` are slower here.
     space, n_jobs, verbose
         As in `SVC`.
 

@@ -95,8 +95,10 @@ def _in_parts(machine: Any, X: Parts, y: Any, sample_weight: Any) -> Iterator[tu
     with opened_folder(X.scratch, X.checkpoint) as folder:
         with running_text(machine.verbose) as show:
             counted = count_parts(X, folder, choose, labels, found, show, machine.n_jobs)
-        X.class_counts = labels.class_counts()
-        yield counted, machine._posed(labels.y(), labels.sample_weight(), len(counted))
+        posed = machine._posed(labels.y(), labels.sample_weight(), len(counted))
+        if of_classes:
+            posed.fitted["class_counts_"] = labels.class_counts()
+        yield counted, posed
 
 
 @contextmanager
@@ -120,10 +122,10 @@ def _on_cluster(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tu
         least = 1 if files is None else files.min_count
         counts = count_on_cluster(cluster, parts, as_kernel(machine.kernel), choose, of_classes, check, least)
         del parts  # the features are counted: workers may free the texts
-        if files is not None:
-            files.class_counts = counts.class_counts()
         with checkpointed(files, counts.kernel) as folder:
             posed, problem_of = machine._posed_on_cluster(counts)
+            if of_classes:
+                posed.fitted["class_counts_"] = counts.class_counts()
             yield ClusterSource(counts, cluster.map(problem_of, counts.labels), folder), posed
     solving = machine.report_.seconds
     stages = (("counting features", time.perf_counter() - begun - solving), ("rounds", solving))

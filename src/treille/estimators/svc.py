@@ -75,6 +75,8 @@ class SVC(SVCParameters, Classifier):
         Which kernel, space and solver were chosen, and why.
     features_ : FeatureMap
         The fitted features; ``features_.name(i)`` reads column i of ``coef_``.
+    class_counts_ : dict
+        The number of examples of each class, with data in parts only.
 
     Examples
     --------

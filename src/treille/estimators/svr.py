@@ -2,14 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
-
-import numpy as np
 
 from treille.estimators.base import KernelParameter, SeededParameters
 from treille.estimators.regressor import Regressor
 from treille.estimators.search import SearchCV
-from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive
 from treille.scikit_learn import RegressorMixin
 from treille.solvers.problem import REGRESSION_LOSSES, Loss
@@ -70,15 +66,12 @@ class SVR(SVRParameters, Regressor):
     C: float = 1.0
 
     def _loss_and_C(self) -> tuple[Loss, float]:
-        return REGRESSION_LOSSES[self.loss](float(self.epsilon)), self.C
+        return REGRESSION_LOSSES[self.loss](self.epsilon), self.C
 
     def check_parameters(self) -> None:
         check_positive("C", self.C)
-        known = isinstance(self.epsilon, Real) and not isinstance(self.epsilon, bool)
-        if not (known and 0 <= float(self.epsilon) < np.inf):
-            raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
         check_choice("loss", self.loss, *REGRESSION_LOSSES)
-        self._loss()  # which checks epsilon, too
+        self._loss()  # which checks epsilon
         super().check_parameters()
 
 

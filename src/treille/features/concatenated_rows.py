@@ -258,10 +258,9 @@ class PerProblemRows(CountableRows, DivisibleRows):
         return self.each[0].nbytes
 
     def diag(self) -> np.ndarray:
-        """One column per problem."""
         return np.stack([rows.diag() for rows in self.each], axis=1)
 
-    def scaled(self, factor: float | np.ndarray) -> PerProblemRows:
+    def scaled(self, factor: float) -> PerProblemRows:
         return PerProblemRows([rows.scaled(factor) for rows in self.each])
 
     def normalized(self) -> PerProblemRows:

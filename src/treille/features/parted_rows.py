@@ -136,10 +136,8 @@ class PartedRows(CountableRows, Generic[P]):
     def diag(self) -> np.ndarray:
         return np.concatenate(self.store.each(lambda rows, part: rows.diag()))
 
-    def scaled(self, factor: float | np.ndarray) -> PartedRows[P]:
-        if not np.ndim(factor):
-            return self.changed(lambda rows: rows.scaled(factor))
-        raise InputError("the rows are in parts that are not in memory together, so they are not scaled one by one")
+    def scaled(self, factor: float) -> PartedRows[P]:
+        return self.changed(lambda rows: rows.scaled(factor))
 
     def normalized(self) -> PartedRows[P]:
         return self.changed(lambda rows: rows.normalized())

@@ -56,15 +56,15 @@ class FeatureRows(ABC):
 
     @abstractmethod
     def diag(self) -> np.ndarray:
-        """k(x, x) of every row, including parts outside the fitted features."""
+        """k(x, x) of every row, including parts outside the fitted features; one column per problem where rows differ."""
 
     @abstractmethod
-    def scaled(self, factor: float | np.ndarray) -> FeatureRows:
-        """All values times a number, or times one number per row."""
+    def scaled(self, factor: float) -> FeatureRows:
+        """All values times a number."""
 
+    @abstractmethod
     def normalized(self) -> FeatureRows:
         """Every row divided by its norm. A zero row stays zero."""
-        return self.scaled(inverse_norms(self.diag()))
 
     @abstractmethod
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
@@ -150,6 +150,13 @@ class MatrixRows(FeatureRows):
     """
 
     lacking = "a kernel matrix"
+
+    @abstractmethod
+    def scaled(self, factor: float | np.ndarray) -> FeatureRows:
+        """All values times a number, or times one number per row."""
+
+    def normalized(self) -> FeatureRows:
+        return self.scaled(inverse_norms(self.diag()))
 
     @property
     def parts(self) -> tuple[Any, ...]:

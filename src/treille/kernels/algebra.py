@@ -31,7 +31,15 @@ from treille.kernels.fitting import FitContext
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
 from treille.kernels.reading import Reads
-from treille.kernels.wrapped import Expression, Formatter, RescaledMap, WrappedKernel, check_is_kernel, within
+from treille.kernels.wrapped import (
+    ChangedKernel,
+    Expression,
+    Formatter,
+    RescaledMap,
+    WrappedKernel,
+    check_is_kernel,
+    within,
+)
 
 
 class Pair(Expression, Kernel):
@@ -178,7 +186,7 @@ class Power(ProductKernel, WrappedKernel):
         return raise_to(np.array(self.kernel.diagonal(batch, n_jobs), np.float64), int(self.degree))
 
 
-class Scaled(WrappedKernel):
+class Scaled(ChangedKernel):
     """scale * k(x, y), the result of ``2.5 * k``.
 
     >>> from treille.kernels import NGram

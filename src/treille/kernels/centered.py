@@ -25,10 +25,10 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, changeable
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import WrappedKernel
+from treille.kernels.wrapped import ChangedKernel
 
 
-class Centered(WrappedKernel):
+class Centered(ChangedKernel):
     """k(x, y) - mean_x' k(x', y) - mean_y' k(x, y') + mean_x'y' k(x', y'), the means over the training examples.
 
     It is the inner product of features minus their means: (phi(x) - m).(phi(y) - m). So it is not a function of two examples alone:

@@ -104,9 +104,6 @@ class ProductKernel(CompositeKernel):
             return next(fitted)
         return self._multiplied([compose(factor, fitted, context, n_jobs) for factor in self.factors()], n_jobs)
 
-    def check_parts(self) -> None:
-        Kernel.check_parts(self)
-
     def _count(self, rows: list[FeatureRows]) -> int:
         """Number of products of features of all examples together."""
         lengths = [

@@ -41,10 +41,8 @@ class Reads:
             columns[name] = self.columns[name].both(other.columns[name])
         return Reads(shared or self.kinds, tuple(dict.fromkeys(self.units + other.units)), columns)
 
-    def fitted(self, batch: Any) -> Reads:
+    def fitted(self, batch: Batch) -> Reads:
         """The declaration of a model fitted on this batch: symbols that were given are not split by the kernel's unit."""
-        if not isinstance(batch, Batch):  # but parts of the data, each of which was a batch
-            return self
         inside = batch.columns if isinstance(batch, Table) else {}
         columns = {name: own.fitted(inside[name]) for name, own in self.columns.items()}
         return replace(self, units=batch.units, columns=columns)

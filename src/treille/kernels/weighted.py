@@ -27,13 +27,13 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import NAME, Fitted, Kernel
 from treille.kernels.expansion import Expansion
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import Formatter, WrappedKernel, WrappedMap, within
+from treille.kernels.wrapped import ChangedKernel, Formatter, WrappedMap, within
 
 SCHEMES = ("idf", "nb", "learned")
 SHOWN = 3  # weights of a mapping in an expression
 
 
-class Weighted(WrappedKernel):
+class Weighted(ChangedKernel):
     """k(x, y) = sum over features z of s_z^2 phi_z(x) phi_z(y): every feature of a kernel times a weight, see `Kernel.weighted`.
 
     The weights are part of the fit: an estimator computes them from its training examples, or the training part of each

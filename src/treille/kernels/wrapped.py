@@ -73,13 +73,24 @@ class WrappedKernel(Expression, CompositeKernel):
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         return self.kernel.batch(X, n_jobs)
 
+    @property
+    def reads(self) -> Reads:
+        return self.kernel.reads
+
+    def multiplies(self, batch: Any) -> bool:
+        return super().multiplies(batch) and self.kernel.multiplies(batch)
+
+
+class ChangedKernel(WrappedKernel):
+    """A kernel whose features are those of another one, changed."""
+
     def inside(self) -> Kernel:
         """The kernel whose features are changed."""
         return self.kernel
 
+    @abstractmethod
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         """The features and rows of this kernel, made from those of the kernel inside."""
-        raise NotImplementedError  # powers make their own features
 
     def leaf_kernels(self, batch: Any) -> list[tuple[Kernel, Batch]]:
         return leaf_kernels(self.inside(), batch)
@@ -91,18 +102,11 @@ class WrappedKernel(Expression, CompositeKernel):
         self.kernel.check_parts()
 
     @property
-    def reads(self) -> Reads:
-        return self.kernel.reads
-
-    @property
     def has_features(self) -> bool:
         return self.kernel.has_features
 
     def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.has_features and (self.needs_features or self.inside().prefers_features(batch, n_jobs, known))
-
-    def multiplies(self, batch: Any) -> bool:
-        return super().multiplies(batch) and self.kernel.multiplies(batch)
 
 
 @dataclass(eq=False, repr=False)

@@ -95,7 +95,6 @@ class Parts:
         self.min_count = check_whole("min_count", min_count)
         self.sources = tuple(os.fspath(source) for source in sources)
         self.options = options or {}
-        self.class_counts: dict[Any, int] = {}  # of each class, after a classifier was fitted on the parts
         if self.checkpoint is not None and "-" in self.sources:
             raise InputError(
                 f"{self.checkpoint}: standard input cannot be read again, so a checkpoint of it is of no use: name a file"

@@ -8,7 +8,7 @@ import numpy as np
 
 from treille import _core
 from treille.data.base import readable_size
-from treille.features import FeatureRows, MatrixRows
+from treille.features import FeatureRows, MatrixRows, Rows
 from treille.features.abilities import having
 from treille.features.compaction import Representation, check_representation
 from treille.io.errors import InputError
@@ -16,7 +16,7 @@ from treille.io.parameters import check_choice, effective_n_jobs, parse_size
 from treille.solvers.folds import Fold, FoldOutputs
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution, reports_of
-from treille.solvers.solver import BaseSolver, ClusterSolver, Run, after
+from treille.solvers.solver import BaseSolver, ClusterSolver, Run
 from treille.spaces import RowsSpace
 from treille.spaces.parts import ClusterSpace
 
@@ -90,16 +90,9 @@ class DualCD(BaseSolver):
 
     def solve_folds(self, space: RowsSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
         """All folds and functions in one call of the core, in threads."""
-        first, (space, *others) = folds[0].problem, space.by_problem()
-        if others:
-            each = []
-            for k, one in enumerate([space, *others]):
-                own = [replace(fold, problem=fold.problem.only(k)) for fold in folds]
-                seeded = replace(run, seed=run.seed + k, poll=after(k * len(folds), run.poll))
-                each.append(self.solve_folds(one, own, Cs, seeded))
-            outputs = [np.concatenate(parts, axis=2) for parts in zip(*(one.outputs for one in each), strict=True)]
-            gaps = np.max([one.gaps for one in each], axis=0)
-            return FoldOutputs(outputs, gaps, np.sum([one.seconds for one in each], axis=0))
+        first = folds[0].problem
+        if len(space.by_problem()) > 1:
+            return super().solve_folds(space, folds, Cs, run)
         cuts = np.cumsum([0, *(len(fold.held_out) for fold in folds)])
         answers = _core.dual_cd_folds(
             rows=space.represented("auto", first.n_problems * len(folds)).core,
@@ -137,7 +130,8 @@ def rows_of(segments: Sequence[FeatureRows], k: int) -> list[FeatureRows]:
 
 def core_rows(segments: Sequence[FeatureRows]) -> Any:
     """The segments for the core: the terms of each, with the weights of their columns beside them."""
-    return _core.PartRows([[term.weighted_core() for term in having(rows, MatrixRows).parts] for rows in segments])
+    each = [having(rows, MatrixRows).parts for rows in segments]
+    return _core.PartRows([[having(term, Rows).weighted_core() for term in terms] for terms in each])
 
 
 def weights_of(rows: FeatureRows) -> np.ndarray | None:
@@ -213,7 +207,7 @@ class GatheredDualCD(ClusterSolver):
         if not self.recommended(space, problem):
             raise InputError(
                 f"the rows take {readable_size(space.rows.nbytes)}, more than memory={self.memory!r}: allow more, or use "
-                "solver='auto' or BundleMethod(), which leave them on the workers"
+                "BundleMethod(), which leaves them on the workers"
             )
         n = len(space.futures)
         gathered = space.cluster.gather([*space.futures, *space.problems])

@@ -58,7 +58,8 @@ class FiniteNewton(BaseSolver):
         """
         if not isinstance(space, RowsSpace) or len(space) < 3 * space.n_features:
             return False
-        product = float(np.mean(problem.C * (space.rows.diag() + float(problem.intercept))))
+        squares = np.mean([rows.diag() for rows in space.rows.problems], axis=0)
+        product = float(np.mean(problem.C * (squares + float(problem.intercept))))
         return 7 * (0.5 + product) > PASSES
 
     def _solve(self, problem: Problem, space: RowsSpace | ProductSpace | GramSpace, run: Run) -> Solution:

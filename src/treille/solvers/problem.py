@@ -1,6 +1,8 @@
 """The optimisation problems: losses, targets, C for each example, and the intercept. They alone define the optimum."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,68 +15,81 @@ INTERCEPTS = (False, True, "free")
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(ABC):
     """The loss of an example with target y at a decision value f, before it is multiplied by C."""
 
     of_classes: ClassVar[bool] = False  # y = +1 or -1, and the coefficient of an example is y times its dual variable
     intercepts: ClassVar[tuple[bool | str, ...]] = INTERCEPTS  # of the problems with this loss
     measure: ClassVar[str] = "gap"  # what solvers report as progress
 
+    @abstractmethod
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """The loss of each example."""
-        raise NotImplementedError
-
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        """The term of each example in the dual, -(C loss(y, .))*(-beta): the dual value is their sum minus 1/2 beta'K beta."""
-        raise NotImplementedError
 
     def primal(self, problem: "Problem", k: int, sq_norm: float, f: np.ndarray, b: float) -> float:
         """The objective of problem k, see `Problem.primal`."""
         total = 0.5 * sq_norm + float(problem.C @ self.value(problem.y(k), f))
         return total + 0.5 * b**2 if problem.intercept is True else total
 
+    @abstractmethod
     def dual(self, problem: "Problem", k: int, sq_norm: float, beta: np.ndarray) -> float:
         """The dual value of problem k, see `Problem.dual`."""
-        return float(self.conjugate(problem.y(k), beta, problem.C).sum()) - 0.5 * sq_norm
-
-    def core(self) -> Any:
-        """The loss for the core, see core/solve/losses.hpp."""
-        raise NotImplementedError
 
 
 class DualLoss(Loss):
     """A loss of problems whose dual the core solves, so that most solvers support it."""
 
+    @abstractmethod
+    def core(self) -> Any:
+        """The loss for the core, see core/solve/losses.hpp."""
+
+    @abstractmethod
+    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
+        """The term of each example in the dual, -(C loss(y, .))*(-beta): the dual value is their sum minus 1/2 beta'K beta."""
+
+    def dual(self, problem: "Problem", k: int, sq_norm: float, beta: np.ndarray) -> float:
+        return float(self.conjugate(problem.y(k), beta, problem.C).sum()) - 0.5 * sq_norm
+
+    @abstractmethod
     def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         """Minus the slope of C loss(y, .) at f, for each example: there C loss(y, g) >= conjugate - beta g is an equality."""
-        raise NotImplementedError
 
+    @abstractmethod
     def feasible(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         """The nearest coefficients in the domain of the dual."""
-        raise NotImplementedError
+
+    def start(self, C: np.ndarray) -> np.ndarray:
+        """The dual variables to begin with where none are given. With a free intercept, no step changes their sum, times y."""
+        return np.zeros_like(C)
 
 
 class SmoothLoss(DualLoss):
     """A loss with a continuous slope, for solvers in the primal."""
 
+    @abstractmethod
     def curvature(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         """The second derivative of C loss(y, .) at f, for each example."""
-        raise NotImplementedError
 
 
 class QuadraticLoss(DualLoss):
     """A loss that is linear or quadratic in pieces: max over a of a r - epsilon |a| - bend a^2 / 2, -lower <= a <= upper.
 
-    Here r = 1 - y f for classes, and y - f otherwise. A subclass gives the four numbers, and every solver with a dual supports it.
-    With the best a, the coefficient of an example is C a, times y for classes.
+    Here r = 1 - y f for classes, and y - f otherwise. A subclass gives the four numbers, and every solver with a dual supports it;
+    for classes, only `SMO` takes a lower or an epsilon other than 0. With the best a, the coefficient of an example is C a, times y
+    for classes.
     """
 
+    @abstractmethod
     def shape(self) -> tuple[float, float, float, float]:
         """The numbers lower, upper, epsilon and bend."""
-        raise NotImplementedError
 
     def core(self) -> Any:
-        return _core.QuadraticLoss(*self.shape())
+        lower, upper, epsilon, bend = self.shape()
+        if self.of_classes and (lower, epsilon) != (0, 0):
+            raise InputError(
+                f"{self!r} is of classes, with lower={lower:g} and epsilon={epsilon:g}: both must be 0, or use SMO"
+            )
+        return _core.QuadraticLoss(lower, upper, epsilon, bend)
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         excess, best = self._best(y, f)
@@ -82,7 +97,8 @@ class QuadraticLoss(DualLoss):
 
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         _, _, epsilon, bend = self.shape()
-        return y * beta - epsilon * np.abs(beta) - 2 * bend * quarter_squares(beta, C)
+        squares = np.divide(beta**2, 2 * C, out=np.zeros_like(beta), where=C > 0)
+        return y * beta - epsilon * np.abs(beta) - bend * squares
 
     def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         best = C * self._best(y, f)[1]
@@ -161,8 +177,10 @@ class RegressionLoss(QuadraticLoss):
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon < np.inf:
+        known = isinstance(self.epsilon, Real) and not isinstance(self.epsilon, bool)
+        if not (known and 0 <= self.epsilon < np.inf):
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
+        object.__setattr__(self, "epsilon", float(self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -186,7 +204,8 @@ class Huber(RegressionLoss, SmoothLoss):
     """(y - f)^2 up to an error of epsilon, from there on linear: 2 epsilon |y - f| - epsilon^2. As in HuberRegressor."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon < np.inf:
+        super().__post_init__()
+        if self.epsilon == 0:
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number above 0 with the loss 'huber'")
 
     def shape(self) -> tuple[float, float, float, float]:
@@ -194,31 +213,25 @@ class Huber(RegressionLoss, SmoothLoss):
 
 
 @dataclass(frozen=True)
-class SquaredError(Loss):
+class SquaredError(QuadraticLoss, SmoothLoss):
     """(y - f)^2."""
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return (y - f) ** 2
-
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return y * beta - quarter_squares(beta, C)
-
-    def core(self) -> Any:
-        return SquaredEpsilonInsensitive(0.0).core()
+    def shape(self) -> tuple[float, float, float, float]:
+        return np.inf, np.inf, 0.0, 0.5
 
 
 @dataclass(frozen=True)
-class OneClass(Loss):
-    """max(0, -f) for examples without target. The objective gains nu sum(C) b, which keeps the intercept b = -rho from 0."""
+class OneClass(QuadraticLoss):
+    """max(0, -f), for y = 0. The objective gains nu sum(C) b, which keeps the intercept b = -rho from 0."""
 
     intercepts = ("free",)
     nu: float = 0.5
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, -f)
+    def shape(self) -> tuple[float, float, float, float]:
+        return 0.0, 1.0, 0.0, 0.0
 
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return np.zeros_like(beta)
+    def start(self, C: np.ndarray) -> np.ndarray:
+        return np.clip(self.nu * C.sum() - (np.cumsum(C) - C), 0.0, C)  # which sum to nu sum(C)
 
     def primal(self, problem: "Problem", k: int, sq_norm: float, f: np.ndarray, b: float) -> float:
         return super().primal(problem, k, sq_norm, f, b) + self.nu * float(problem.C.sum()) * b
@@ -342,6 +355,7 @@ class Problem:
 
     def core(self) -> Any:
         """The problems for the core: the loss and the targets; classes are empty for regression, and y for classes."""
+        assert isinstance(self.loss, DualLoss)
         if self.classes is not None:
             return _core.Targets(self.loss.core(), self.targets, self.classes, np.empty(0), self.C)
         y = np.ascontiguousarray(self.targets.reshape(len(self), -1).T).ravel()
@@ -381,8 +395,3 @@ def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None
     """Refuses an array of another shape."""
     if array.shape != expected:
         raise InputError(f"{name} has the shape {array.shape}, expected {expected}")
-
-
-def quarter_squares(beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """beta^2 / (4 C), the term of a squared loss in the dual; 0 where C is 0."""
-    return np.divide(beta**2, 4 * C, out=np.zeros_like(beta), where=C > 0)

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from treille import _core
-from treille.io.errors import InputError
-from treille.io.parameters import check_choice, effective_n_jobs
+from treille.io.parameters import check_choice, check_positive, effective_n_jobs
 from treille.solvers.folds import Fold, FoldOutputs, Solved, held_out_outputs, solve_path
-from treille.solvers.problem import OneClass, Problem, QuadraticLoss, times
+from treille.solvers.problem import Problem, QuadraticLoss, times
 from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace
@@ -47,7 +45,7 @@ class SMO(BaseSolver):
     """
 
     spaces = (GramSpace,)
-    losses = (QuadraticLoss, OneClass)
+    losses = (QuadraticLoss,)
     intercepts = (False, True, "free")
 
     cache_mb: float = 500
@@ -57,8 +55,7 @@ class SMO(BaseSolver):
     def check(self) -> None:
         super().check()
         check_choice("stopping", self.stopping, "gap", "violation")
-        if not isinstance(self.cache_mb, Real) or isinstance(self.cache_mb, bool) or not 0 < self.cache_mb < np.inf:
-            raise InputError(f"cache_mb is {self.cache_mb!r}, expected a positive number of megabytes")
+        check_positive("cache_mb", self.cache_mb)
 
     def _solve(self, problem: Problem, space: GramSpace, run: Run) -> Solution:
         return self._solve_all([problem], space, run)[0]
@@ -101,9 +98,9 @@ class SMO(BaseSolver):
             threads=effective_n_jobs(run.n_jobs),
             poll=run.poll,
         )
-        # There are two variables per example, a for errors above and a' for errors below; alpha is a - a'.
+        # There may be two variables per example, a for errors above and a' for errors below; alpha is a - a'.
         coefficients = (answers.alpha * y).reshape(len(each), -1, n).sum(axis=1)
-        alpha = answers.alpha.reshape(len(each), n) if first.classes is not None else coefficients
+        alpha = coefficients * np.stack([one.signs(k) for one in problems for k in range(each_has)])
         reports = reports_of(answers, seed=0)
         solved = []
         for p in range(len(problems)):
@@ -115,23 +112,13 @@ class SMO(BaseSolver):
 
 def _variables(problem: Problem, start: np.ndarray | None, k: int) -> dict[str, np.ndarray]:
     """y, p, C, d and the start of problem k, of which SMO minimises 1/2 a'Qa + p'a, Q_ij = y_i y_j k_ij + d_i [i = j]."""
-    loss, n = problem.loss, len(problem)
-    begin = np.zeros(n) if start is None else start[k]
-    C, d = problem.C, np.zeros(n)
-    if isinstance(loss, OneClass):  # the sum of the variables, nu sum(C), never changes
-        before = np.cumsum(C) - C
-        begin = np.clip(loss.nu * C.sum() - before, 0.0, C)
-        return {"y": np.ones(n), "p": np.zeros(n), "C": C, "d": d, "start": begin}
+    loss, n, C, sign, z = problem.loss, len(problem), problem.C, problem.signs(k), problem.y(k)
     assert isinstance(loss, QuadraticLoss)
+    begin = loss.start(C) if start is None else start[k]
     lower, upper, epsilon, bend = loss.shape()
-    low, high, d = times(lower, C), times(upper, C), np.divide(bend, C, out=d, where=C > 0)
-    z = problem.y(k)
-    if loss.of_classes:
-        return {"y": z, "p": np.full(n, -1.0), "C": high, "d": d, "start": begin}
-    return {
-        "y": np.repeat([1.0, -1.0], n),
-        "p": np.concatenate([epsilon - z, epsilon + z]),
-        "C": np.concatenate([high, low]),
-        "d": np.tile(d, 2),
-        "start": np.concatenate([np.maximum(begin, 0), np.maximum(-begin, 0)]),
-    }
+    low, high, d = times(lower, C), times(upper, C), np.divide(bend, C, out=np.zeros(n), where=C > 0)
+    above = {"y": sign, "p": epsilon - sign * z, "C": high, "d": d, "start": np.maximum(begin, 0)}
+    if lower == 0:
+        return above
+    below = {"y": -sign, "p": epsilon + sign * z, "C": low, "d": d, "start": np.maximum(-begin, 0)}
+    return {name: np.concatenate([own, below[name]]) for name, own in above.items()}

@@ -61,9 +61,10 @@ def check_supported(solver: Any, loss: type[Loss], intercept: bool | str) -> Non
     """Refuses a problem that the solver does not solve, and says which it does."""
     if supports(solver, loss, intercept):
         return
-    name = type(solver).__name__
-    if not issubclass(loss, solver.losses):
-        known = ", ".join(each.__name__ for each in ALL_LOSSES if issubclass(each, solver.losses))
+    name, kinds = type(solver).__name__, (*ALL_LOSSES, loss)
+    losses = [each for each in kinds if any(supports(solver, each, kind) for kind in each.intercepts)]
+    if loss not in losses:
+        known = ", ".join(each.__name__ for each in losses)
         raise InputError(f"{name} solves problems with the losses {known}, not {loss.__name__}: use solver='auto'")
     known = " or ".join(map(repr, solver.intercepts))
     raise InputError(

@@ -1,5 +1,6 @@
 """The spaces of data in parts: explicit features whose rows are on disk, or on the workers of a cluster."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -18,7 +19,7 @@ SHARES = 4  # shares of the memory left: a block, the next one, kept examples of
 FAN = 8  # results that one task of a cluster adds up
 
 
-class Cluster:
+class Cluster(ABC):
     """The operations that the space needs from a cluster; `treille.scale` implements them with Dask. Values on it are futures.
 
     A cluster in this process, where the future of a value is the value:
@@ -30,30 +31,32 @@ class Cluster:
     ...         return value
     ...     def total(self, futures):
     ...         return sum(futures)
+    ...     gather = release = keep
     >>> Here().total([Here().submit(len, "abba"), Here().keep(2)])
     6
     """
 
+    @abstractmethod
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of ``function(*arguments)``; futures among the arguments stand for their values."""
-        raise NotImplementedError
 
     def submit_all(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
         """The futures of ``function(*arguments)`` for each row of these columns."""
         return [self.submit(function, *arguments) for arguments in zip(*columns, strict=True)]
 
+    @abstractmethod
     def keep(self, value: Any) -> Any:
         """The future of a value that the cluster can compute again if a worker is lost."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gather(self, futures: Sequence[Any]) -> list[Any]:
         """The values of futures, each as it is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def total(self, futures: Sequence[Any]) -> Any:
         """The sum of the values of futures, computed in a tree."""
-        raise NotImplementedError
 
+    @abstractmethod
     def release(self, futures: Sequence[Any]) -> None:
         """Frees the memory of values that are not used again, except to compute others anew."""
 

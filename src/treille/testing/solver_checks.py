@@ -58,8 +58,8 @@ def check_solver(solver: Any, n: int = 40, tol: float = 1e-4) -> None:
     spaces = [space for space in solver.spaces if space in (RowsSpace, ProductSpace, GramSpace)]
     losses = [loss for loss in ALL_LOSSES if issubclass(loss, solver.losses)]
     for space, loss, intercept in product(spaces, losses, solver.intercepts):
-        if issubclass(loss, OneClass) and intercept != "free":
-            continue  # its intercept is never regularised
+        if intercept not in loss.intercepts:
+            continue
         built, problem = space.build(KERNEL, batch), _problem(loss, intercept, n, rng)
         if issubclass(loss, Separation):  # few different examples can be separated
             few = [i for i, text in enumerate(texts) if text and text not in texts[:i]][:12]
