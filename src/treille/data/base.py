@@ -12,6 +12,7 @@ import numpy as np
 
 from treille.io.errors import InputError
 from treille.io.packed import Deriving, PackedExamples
+from treille.io.packed import as_index as as_index
 from treille.io.packed import running_sum as running_sum
 from treille.io.packed import selection as selection
 from treille.registry import known, registered_name, require
@@ -42,6 +43,11 @@ class Batch(PackedExamples):
     packed: ClassVar[type[Any] | None] = (
         None  # what `treille.io.read` returns for files of this kind, if it has a class
     )
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "packed" in vars(cls) and cls.packed is not None:
+            cls.packed.batch = cls
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
@@ -114,14 +120,6 @@ class Batch(PackedExamples):
     @abstractmethod
     def nbytes(self) -> int:
         """Bytes held in memory."""
-
-    @property
-    def shape(self) -> tuple[int]:
-        """One dimension: this is how scikit-learn's splitters learn that a batch can be indexed."""
-        return (len(self),)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The content of a model file: JSON values, and arrays. `Batch.from_state` is the inverse."""
@@ -265,14 +263,6 @@ def first_item(data: Any) -> Any:
     if isinstance(data, np.ndarray):
         return data[0] if data.ndim and len(data) else None
     return data[0] if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) and len(data) else None
-
-
-def as_index(key: Any, length: int) -> Any:
-    """A key of ``Batch.__getitem__``: an int of at least 0 for one example, anything else selects several."""
-    if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
-        key = key[0]
-    one = isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0)
-    return range(length)[int(key)] if one else key
 
 
 def readable_size(n_bytes: int) -> str:

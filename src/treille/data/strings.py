@@ -229,13 +229,13 @@ class Strings(FlatBatch):
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
         if isinstance(key, int):
-            return self._item(self.symbols[self.offsets[key] : self.offsets[key + 1]])
+            return self._decoded(self.symbols[self.offsets[key] : self.offsets[key + 1]])
         places, offsets = selection(self.offsets, key)
         batch = Strings.__new__(Strings)
         batch._set(self.symbols[places], offsets, self.alphabet, self.unit, self.residues)
         return batch
 
-    def _item(self, symbols: np.ndarray) -> Any:
+    def _decoded(self, symbols: np.ndarray) -> Any:
         names = [self.alphabet[s] for s in symbols]
         unit = TextUnit.of(self.unit)
         if unit.base == "byte":
