@@ -230,6 +230,7 @@ class PackedBatch(FlatBatch):
 
 def read_each(items: Any, read: Callable[[Any, str], T]) -> Iterator[T]:
     """Applies `read` to each item; its second argument is the place of the item, for messages."""
+    items = from_arrow(items)
     if isinstance(items, (str, bytes, dict, os.PathLike)) or not isinstance(items, Iterable):
         raise InputError(f"one {type(items).__name__} was given, expected a list of them")
     return (read(item, f"item {i}") for i, item in enumerate(items))
@@ -239,6 +240,7 @@ def kind_of(data: Any) -> type[Batch]:
     """The kind of a batch, or the first kind that recognises the examples; `treille.Strings` if none does."""
     if isinstance(data, Batch):
         return type(data)
+    data = from_arrow(data)
     kinds: dict[str, type[Batch]] = known("data")
     # The constructor of Strings refuses what it cannot read, and names the item.
     return next((kind for kind in kinds.values() if kind.recognises(data)), kinds["Strings"])
@@ -258,8 +260,14 @@ def other_kind(data: Any, cls: type[Batch]) -> type[Batch] | None:
     return None if issubclass(kind, cls) else kind
 
 
+def from_arrow(data: Any) -> Any:
+    """An array or table of pyarrow as a list of Python's values; anything else unchanged."""
+    return data.to_pylist() if hasattr(data, "to_pylist") else data
+
+
 def first_item(data: Any) -> Any:
     """The first item of a sequence that is not one text; None for an empty one, and for anything else."""
+    data = from_arrow(data[:1]) if hasattr(data, "to_pylist") else data
     if isinstance(data, np.ndarray):
         return data[0] if data.ndim and len(data) else None
     return data[0] if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) and len(data) else None

@@ -14,6 +14,7 @@ from treille.data.base import (
     as_index,
     codes_of,
     first_item,
+    from_arrow,
     is_frame,
     other_kind,
     per_column,
@@ -269,6 +270,7 @@ class Strings(FlatBatch):
 
 def checked(data: Any) -> tuple[list[Any], str]:
     """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
+    data = from_arrow(data)
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
     if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):
