@@ -47,7 +47,7 @@ def test_none_draws_a_seed_that_can_be_given_again(model):
     assert fitted(model, seed).report_.seed == seed
 
 
-@pytest.mark.parametrize("bad", [-1, 2**32, 0.5, "x", True, np.random.PCG64(0)], ids=repr)
+@pytest.mark.parametrize("bad", [-1, 2**32, 0.5, "x", True, np.random.PCG64(0)], ids=lambda bad: type(bad).__name__)
 @pytest.mark.parametrize("model", [SVC(NGram(2)), Tagger("linear()", ["word[0]"])], ids=["SVC", "Tagger"])
 def test_what_is_no_seed_is_refused(model, bad):
     expected = (
@@ -57,13 +57,17 @@ def test_what_is_no_seed_is_refused(model, bad):
         fitted(model, bad)
 
 
-@pytest.mark.parametrize("seed", [None, np.random.RandomState(0), np.random.default_rng(0)], ids=str)
+@pytest.mark.parametrize(
+    "seed", [None, np.random.RandomState(0), np.random.default_rng(0)], ids=lambda seed: type(seed).__name__
+)
 def test_landmarks_are_drawn_from_generators_too(seed):
     model = SVC(NGram(2), space=Nystrom(3, seed=seed)).fit(TEXTS, Y)
     assert model.predict(TEXTS).shape == (6,)
 
 
-@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0), np.random.default_rng(0)], ids=str)
+@pytest.mark.parametrize(
+    "random_state", [None, np.random.RandomState(0), np.random.default_rng(0)], ids=lambda seed: type(seed).__name__
+)
 def test_a_model_with_a_generator_is_saved_with_the_seed_that_was_drawn(random_state, tmp_path):
     model = SVC(NGram(2), random_state=random_state, space=Nystrom(3, seed=random_state)).fit(TEXTS, Y)
     model.save(tmp_path / "m")
