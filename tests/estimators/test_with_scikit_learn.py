@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import treille
 from treille import SVC, Features, InputError, Strings
-from treille.kernels import Linear, NGram
+from treille.kernels import Linear, NGram, Polynomial
 from treille.solvers import DualCD
 
 RANDOM = np.random.default_rng(2)
@@ -165,7 +165,16 @@ def test_with_a_kernel_of_numbers_scikit_learns_checks_pass(estimator):
     assert failed <= (strict if estimator.tol > 1e-6 else set())
 
 
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2), Linear().normalized()], ids=repr)
+@pytest.mark.filterwarnings("ignore")
+def test_features_of_numbers_pass_scikit_learns_checks_of_transformers(kernel):
+    results = check_estimator(Features(kernel), on_fail=None, on_skip=None)
+    assert len(results) > 45
+    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+
+
 def test_tags_follow_the_kernel():
+    assert treille.Features(Linear()).__sklearn_tags__().input_tags.two_d_array
     assert treille.SVC(Linear() + Linear()).__sklearn_tags__().input_tags.two_d_array
     assert not treille.SVC(NGram(1)).__sklearn_tags__().input_tags.two_d_array
     assert treille.SVC("precomputed").__sklearn_tags__().input_tags.pairwise

@@ -12,6 +12,7 @@ import numpy as np
 
 from treille.io.errors import InputError
 from treille.io.packed import Deriving, PackedExamples
+from treille.io.packed import as_index as as_index
 from treille.io.packed import running_sum as running_sum
 from treille.io.packed import selection as selection
 from treille.registry import known, registered_name, require
@@ -42,6 +43,11 @@ class Batch(PackedExamples):
     packed: ClassVar[type[Any] | None] = (
         None  # what `treille.io.read` returns for files of this kind, if it has a class
     )
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "packed" in vars(cls) and cls.packed is not None:
+            cls.packed.batch = cls
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
@@ -114,14 +120,6 @@ class Batch(PackedExamples):
     @abstractmethod
     def nbytes(self) -> int:
         """Bytes held in memory."""
-
-    @property
-    def shape(self) -> tuple[int]:
-        """One dimension: this is how scikit-learn's splitters learn that a batch can be indexed."""
-        return (len(self),)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The content of a model file: JSON values, and arrays. `Batch.from_state` is the inverse."""
@@ -232,6 +230,7 @@ class PackedBatch(FlatBatch):
 
 def read_each(items: Any, read: Callable[[Any, str], T]) -> Iterator[T]:
     """Applies `read` to each item; its second argument is the place of the item, for messages."""
+    items = from_arrow(items)
     if isinstance(items, (str, bytes, dict, os.PathLike)) or not isinstance(items, Iterable):
         raise InputError(f"one {type(items).__name__} was given, expected a list of them")
     return (read(item, f"item {i}") for i, item in enumerate(items))
@@ -241,6 +240,7 @@ def kind_of(data: Any) -> type[Batch]:
     """The kind of a batch, or the first kind that recognises the examples; `treille.Strings` if none does."""
     if isinstance(data, Batch):
         return type(data)
+    data = from_arrow(data)
     kinds: dict[str, type[Batch]] = known("data")
     # The constructor of Strings refuses what it cannot read, and names the item.
     return next((kind for kind in kinds.values() if kind.recognises(data)), kinds["Strings"])
@@ -260,19 +260,17 @@ def other_kind(data: Any, cls: type[Batch]) -> type[Batch] | None:
     return None if issubclass(kind, cls) else kind
 
 
+def from_arrow(data: Any) -> Any:
+    """An array or table of pyarrow as a list of Python's values; anything else unchanged."""
+    return data.to_pylist() if hasattr(data, "to_pylist") else data
+
+
 def first_item(data: Any) -> Any:
     """The first item of a sequence that is not one text; None for an empty one, and for anything else."""
+    data = from_arrow(data[:1]) if hasattr(data, "to_pylist") else data
     if isinstance(data, np.ndarray):
         return data[0] if data.ndim and len(data) else None
     return data[0] if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) and len(data) else None
-
-
-def as_index(key: Any, length: int) -> Any:
-    """A key of ``Batch.__getitem__``: an int of at least 0 for one example, anything else selects several."""
-    if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
-        key = key[0]
-    one = isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0)
-    return range(length)[int(key)] if one else key
 
 
 def readable_size(n_bytes: int) -> str:

@@ -14,6 +14,7 @@ from treille.data.base import (
     as_index,
     codes_of,
     first_item,
+    from_arrow,
     is_frame,
     other_kind,
     per_column,
@@ -229,13 +230,13 @@ class Strings(FlatBatch):
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
         if isinstance(key, int):
-            return self._item(self.symbols[self.offsets[key] : self.offsets[key + 1]])
+            return self._decoded(self.symbols[self.offsets[key] : self.offsets[key + 1]])
         places, offsets = selection(self.offsets, key)
         batch = Strings.__new__(Strings)
         batch._set(self.symbols[places], offsets, self.alphabet, self.unit, self.residues)
         return batch
 
-    def _item(self, symbols: np.ndarray) -> Any:
+    def _decoded(self, symbols: np.ndarray) -> Any:
         names = [self.alphabet[s] for s in symbols]
         unit = TextUnit.of(self.unit)
         if unit.base == "byte":
@@ -269,6 +270,7 @@ class Strings(FlatBatch):
 
 def checked(data: Any) -> tuple[list[Any], str]:
     """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
+    data = from_arrow(data)
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
     if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):

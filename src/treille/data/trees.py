@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data.base import Batch, PackedBatch, Summary, align, first_item, read_each, running_sum
+from treille.data.base import Batch, PackedBatch, Summary, align, first_item, from_arrow, read_each, running_sum
 from treille.data.format import listed, short_json, span, visible
 from treille.data.tree import Tree, is_nltk, nested_tree
 from treille.drawing.svg import Shares
@@ -367,6 +367,7 @@ def _read(data: Any, threads: int) -> PackedTrees:
         raise InputError(f"found {data!r}, expected trees: treille.Trees, or what makes one")
     if not isinstance(data, Iterable) or isinstance(data, dict) or is_nltk(data):
         raise InputError(f"found {type(data).__name__}, expected a list of trees: brackets, nested tuples, nltk.Tree")
+    data = from_arrow(data)
     items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind == "U" else list(data)
     if not items:
         return PackedTrees(np.empty(0, np.int32), np.empty(0, np.int32), running_sum([]), [])

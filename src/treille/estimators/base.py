@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from treille.data import Batch, Strings, Vectors
-from treille.data.base import is_frame
+from treille.data import Batch, Strings
+from treille.data.base import from_arrow
 from treille.data.sequences import as_residues
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.estimators.sources import Posed, opened
+from treille.estimators.validation import KernelInput
 from treille.explain.explanation import Explanation, explanations
 from treille.explain.fragments import has_fragments
 from treille.explain.tasks import Task
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole, effective_n_jobs
-from treille.kernels import Kernel, Precomputed
+from treille.io.parameters import RandomState, check_positive, check_seed, check_whole, effective_n_jobs, seed_of
+from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.precomputed import as_kernel
 from treille.kernels.reading import Reads
@@ -72,7 +72,7 @@ class MachineParameters(SolverParameters):
 class SeededParameters(MachineParameters):
     """Parameters of estimators whose solvers visit the examples in random order."""
 
-    random_state: int = 0
+    random_state: RandomState = 0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -154,7 +154,7 @@ class Model(LearnedDisplay, BaseEstimator):
         write_report(self, X, y, path, train)
 
 
-class KernelMachine(Model, ABC):
+class KernelMachine(KernelInput, Model, ABC):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.
 
     The parameters mean the same in all estimators that have them, see `SVC`. An estimator without the
@@ -168,7 +168,7 @@ class KernelMachine(Model, ABC):
     solver: str | Solver
     space: str | Nystrom = "auto"
     n_jobs: int | None
-    random_state: int = 0
+    random_state: RandomState = 0
     verbose: int
     functions_: DecisionFunctions
     n_iter_: int
@@ -224,18 +224,8 @@ class KernelMachine(Model, ABC):
 
     def _solver_options(self) -> dict[str, Any]:
         """The arguments of a solver that are parameters of the estimator."""
-        return {"tol": self.tol, "max_epochs": self.max_epochs, "seed": self.random_state, "n_jobs": self.n_jobs}
-
-    def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
-        """Validates arrays of numbers as scikit-learn's estimators do, which also sets ``n_features_in_``."""
-        if Vectors not in kernel.reads.kinds or not (hasattr(X, "__array__") or issparse(X)):
-            return X
-        try:
-            # The batch reads a DataFrame itself, and names the column that is not of numbers.
-            options: Any = {"skip_check_array": True} if is_frame(X) else {"accept_sparse": True, "dtype": np.float64}
-            return validate_data(self, X, reset=reset, **options)
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        seed = seed_of("random_state", self.random_state)
+        return {"tol": self.tol, "max_epochs": self.max_epochs, "seed": seed, "n_jobs": self.n_jobs}
 
     def _know_columns_of(self, other: "KernelMachine") -> None:
         """Keeps the number and the names of the columns that another model has validated, for the same examples."""
@@ -254,7 +244,7 @@ class KernelMachine(Model, ABC):
         """
         check_positive("tol", self.tol)
         check_whole("max_epochs", self.max_epochs)
-        check_whole("random_state", self.random_state, 0)
+        check_seed("random_state", self.random_state)
         check_intercept("fit_intercept", self.fit_intercept)
         requested_nystrom(self.space)
         if isinstance(self.solver, Solver):
@@ -334,6 +324,7 @@ class KernelMachine(Model, ABC):
 
     def explain_all(self, X: Any) -> list[Explanation]:
         """The explanation of every example."""
+        X = from_arrow(X)
         batch = self._read_batch(X)
         task = self.task()
         classes = task.labels if task.any_class else None
@@ -372,18 +363,6 @@ class KernelMachine(Model, ABC):
         self.reading_ = check_reading(spec.get("reading", {}))
         self.reads_ = self.kernel.reads.restored(spec.get("reads"))
         self.plan_ = Plan(self.kernel, "from the model file", sizes=self.functions_.sizes())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        try:
-            kernel = as_kernel(self.kernel)
-        except InputError:  # `fit` will say so
-            kernel = None
-        numbers = kernel is not None and Vectors in kernel.reads.kinds
-        tags.input_tags.two_d_array = tags.input_tags.sparse = numbers
-        tags.input_tags.string = not numbers
-        tags.input_tags.pairwise = isinstance(kernel, Precomputed)
-        return tags
 
 
 def reading_of(batch: Batch) -> dict[str, Any]:

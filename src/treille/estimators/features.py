@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.plan import choose_kernel
 from treille.estimators.sources import check_labels, found_labels, require_memory
+from treille.estimators.validation import KernelInput
 from treille.features import FeatureRows, StoredRows
 from treille.features.abilities import having
 from treille.io.errors import InputError
@@ -21,10 +22,10 @@ from treille.scale.counting import count_parts
 from treille.scale.dask_counting import count_on_cluster
 from treille.scale.folder import opened_folder
 from treille.scale.parts import Collected, Parts
-from treille.scikit_learn import BaseEstimator, TransformerMixin
+from treille.scikit_learn import TransformerMixin
 
 
-class Features(TransformerMixin, BaseEstimator):
+class Features(TransformerMixin, KernelInput):
     """Sparse matrix of a kernel's features: ``transform(X) @ transform(Y).T`` is the kernel matrix on the fitted features.
 
     Parameters
@@ -103,7 +104,7 @@ class Features(TransformerMixin, BaseEstimator):
             X, self, f"{then} yields one matrix per part", f"{then} returns a delayed matrix of each partition"
         )
         kernel = self._kernel()
-        batch = kernel.batch(X, self.n_jobs)
+        batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
         self.feature_map_, rows = self._context(kernel, y, len(batch)).fit(kernel, batch, self.n_jobs)
@@ -133,7 +134,9 @@ class Features(TransformerMixin, BaseEstimator):
         if is_collection(X):
             function = import_module("dask").delayed(self.transform)
             return [function(part) for part in partitions(X)]
-        rows = self.feature_map_.transform(self._kernel().batch(X, self.n_jobs), self.n_jobs)
+        kernel = self._kernel()
+        batch = kernel.batch(self._validated(X, kernel, reset=False), self.n_jobs)
+        rows = self.feature_map_.transform(batch, self.n_jobs)
         return having(rows, StoredRows).to_csr(effective_n_jobs(self.n_jobs))
 
     def inverse(self, id: int) -> str:
@@ -145,8 +148,3 @@ class Features(TransformerMixin, BaseEstimator):
         """Names of all columns."""
         check_is_fitted(self)
         return np.array([self.feature_map_.name(i) for i in range(self.feature_map_.n_features)], dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.string = False, True
-        return tags

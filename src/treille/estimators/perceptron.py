@@ -13,7 +13,7 @@ from treille.estimators.plan import Plan, requested_nystrom
 from treille.estimators.sources import check_weights, found_labels, require_memory
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
 from treille.io.errors import InputError
-from treille.io.parameters import check_flag
+from treille.io.parameters import RandomState, check_flag
 from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel
 from treille.kernels.precomputed import as_kernel
@@ -84,7 +84,7 @@ class Perceptron(TrainingParameters, Classifier):
     fit_intercept: bool = True
     class_weight: dict[Any, float] | str | None = None
     space: str | Nystrom = "auto"
-    random_state: int = 0
+    random_state: RandomState = 0
     running_accuracy_: float = field(init=False)
     _stream: Stream | None = field(init=False, default=None)
     _fixed: bool = field(init=False, default=False)  # whether no other classes may come

@@ -96,6 +96,8 @@ def _write_param(value: Any) -> Any:
         return {"object": name, "params": {k: _write_param(v) for k, v in params.items()}}
     if isinstance(value, dict):
         return {"pairs": [[_write_param(k), _write_param(v)] for k, v in value.items()]}
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return None  # the report has the seed that it drew
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -60,8 +60,8 @@ class SVC(SVCParameters, Classifier):
         ``report_.approximation_error`` is the share of the kernel matrix's trace that is lost.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
-    random_state : int
-        Seed of the order in which examples are visited.
+    random_state : int, RandomState, Generator or None
+        Seed of the order in which examples are visited, or what draws it; ``report_.seed`` is the seed.
     verbose : int
         1 shows progress on a terminal.
 

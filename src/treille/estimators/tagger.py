@@ -18,7 +18,15 @@ from treille.explain import Decision, TaggedSentence
 from treille.explain.tasks import Tagging
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_choice, check_positive, check_whole, effective_n_jobs
+from treille.io.parameters import (
+    RandomState,
+    check_choice,
+    check_positive,
+    check_seed,
+    check_whole,
+    effective_n_jobs,
+    seed_of,
+)
 from treille.kernels import Conjunctions, Kernel
 from treille.kernels.polynomial import conjunctions_of
 from treille.kernels.precomputed import as_kernel
@@ -105,7 +113,7 @@ class Tagger(TrainingParameters, Model):
     direction: str = "forward"
     beam: int = 5
     multiclass: str = "rest"
-    random_state: int = 0
+    random_state: RandomState = 0
 
     def fit(self, X: Any, y: Any) -> "Tagger":
         """Trains on sentences X with tags y, a list of tags for each sentence."""
@@ -147,7 +155,7 @@ class Tagger(TrainingParameters, Model):
         check_positive("tol", self.tol)
         for name in ("max_epochs", "min_count", "beam"):
             check_whole(name, getattr(self, name))
-        check_whole("random_state", self.random_state, 0)
+        check_seed("random_state", self.random_state)
         check_choice("loss", self.loss, *LOSSES)
         check_choice("multiclass", self.multiclass, "rest", "pairs")
         if self.scheme not in ("auto", None):
@@ -180,9 +188,10 @@ class Tagger(TrainingParameters, Model):
         problems = [Problem(loss, codes, C * np.isin(codes, pair), True, pair[:1]) for pair in pairs]
         problems = problems or [Problem(loss, codes, C, True, tags)]
         options: dict[str, Any] = {"tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs}
+        seed = seed_of("random_state", self.random_state)
         with progress_bar(len(pairs) or n_tags, self.tol, self.verbose) as progress:
             solutions = [
-                DualCD().solve(problem, space, seed=self.random_state + k, progress=progress, **options)
+                DualCD().solve(problem, space, seed=seed + k, progress=progress, **options)
                 for k, problem in enumerate(problems)
             ]
         return Solution.combined(solutions), pairs

@@ -138,10 +138,8 @@ class MachineList(PackedExamples, Sequence[Any]):
     def __len__(self) -> int:
         return len(self.machines)
 
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice):
-            return MachineList(self.machines[key])
-        return type(self).make_item(MachineList([self.machines[key]]).acceptors()[0])
+    def _item(self, i: int) -> Any:
+        return type(self).make_item(MachineList([self.machines[i]]).acceptors()[0])
 
     def __repr__(self) -> str:
         return f"MachineList({len(self):,} machine{'s' * (len(self) != 1)})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -70,19 +70,47 @@ def over_one_alphabet(
     return np.concatenate(each), alphabet
 
 
+def as_index(key: Any, length: int) -> Any:
+    """A key of a sequence of examples: an int of at least 0 for one example, anything else selects several."""
+    if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
+        key = key[0]
+    one = isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0)
+    return range(length)[int(key)] if one else key
+
+
 class PackedExamples(ABC):
     """Many examples of one kind, as a file holds them. Every data kind, a `treille.Batch`, is one, too.
 
-    A reader returns a list of texts, or a subclass of this: so files of any kind are read in chunks, joined and divided.
+    A reader returns a list of texts, or a subclass of this: so files of any kind are read in chunks, joined and divided. It is a
+    sequence, which scikit-learn splits.
     """
 
     title: ClassVar[str] = "examples"  # the plural noun in messages, such as "trees"
+    batch: ClassVar[Any] = None  # the data kind that has this class as its `packed`
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self):,} {self.title})"
 
     @abstractmethod
     def __len__(self) -> int: ...
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One dimension: this is how scikit-learn's splitters learn that examples can be indexed."""
+        return (len(self),)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        """One example for an integer; for a slice, a list of integers or a mask, several as an object like this one."""
+        key = as_index(key, len(self))
+        return self._item(key) if isinstance(key, int) else self.take(np.arange(len(self))[key].tolist())
+
+    def _item(self, i: int) -> Any:
+        """Example i, as its kind of data has it."""
+        assert self.batch is not None, f"no data kind has {type(self).__name__} as its `packed`"
+        return self.batch(self.take([i]))[0]
 
     @abstractmethod
     def take(self, rows: Sequence[int]) -> Any:
@@ -119,8 +147,12 @@ class PackedColumns(PackedExamples):
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def __getitem__(self, name: str) -> Any:
-        return self.columns[name]
+    def __getitem__(self, key: Any) -> Any:
+        """A column for its name; an example, as a dict, for an integer, or several."""
+        return self.columns[key] if isinstance(key, str) else super().__getitem__(key)
+
+    def _item(self, i: int) -> dict[str, Any]:
+        return {name: column[i] for name, column in self.columns.items()}
 
     def __repr__(self) -> str:
         return f"PackedColumns({len(self):,} examples, {', '.join(self.columns)})"

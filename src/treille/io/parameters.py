@@ -11,6 +11,7 @@ import numpy as np
 
 from treille.io.errors import InputError
 
+RandomState = int | np.random.RandomState | np.random.Generator | None  # what `seed_of` takes
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -47,6 +48,30 @@ def check_whole(name: str, value: Any, least: int = 1, bits: int = 32) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**bits:
         raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^{bits})")
     return int(value)
+
+
+def check_seed(name: str, value: Any) -> None:
+    """Raises an `InputError` unless the value is one that `seed_of` takes."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**32
+    if not whole and value is not None and not isinstance(value, (np.random.RandomState, np.random.Generator)):
+        raise InputError(
+            f"{name} is {value!r}, expected None, a whole number from 0 to below 2^32, a numpy.random.RandomState or a "
+            "numpy.random.Generator"
+        )
+
+
+def seed_of(name: str, value: Any) -> int:
+    """The seed that a parameter means: a number is the seed, a generator draws it, and None draws another one each time.
+
+    >>> seed_of("random_state", 3), seed_of("random_state", np.random.default_rng(0))
+    (3, 3653403231)
+    """
+    check_seed(name, value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, np.random.RandomState):
+        return int(value.randint(2**32, dtype=np.uint64))
+    return int(np.random.default_rng(value).integers(2**32))
 
 
 def effective_n_jobs(n_jobs: Any) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch, Table
+from treille.data.base import from_arrow
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive, own_part
@@ -115,6 +116,7 @@ def _read(X: Any, names: list[str]) -> Mapping[str, Any]:
     """The columns `names` of X."""
     if isinstance(X, Table):
         X = X.columns
+    X = dict(zip(X.column_names, X.columns, strict=True)) if hasattr(X, "column_names") else X  # a table of pyarrow
     if isinstance(X, Mapping):
         offered = list(X)
     elif isinstance(X, np.ndarray) and X.dtype.names:
@@ -131,6 +133,7 @@ def _read(X: Any, names: list[str]) -> Mapping[str, Any]:
 
 def _rows_of_one(values: Any) -> Any:
     """A column of numbers as a matrix; anything else unchanged."""
+    values = from_arrow(values)
     if not isinstance(values, Iterable) or isinstance(values, Batch) or getattr(values, "ndim", 1) != 1:
         return values
     values = list(values) if isinstance(values, Iterator) else values

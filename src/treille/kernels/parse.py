@@ -14,7 +14,7 @@ from math import prod
 from typing import Any
 
 from treille.automata import Fst
-from treille.data.base import kind_of
+from treille.data.base import from_arrow, kind_of
 from treille.io.errors import InputError
 from treille.io.units import BASES
 from treille.kernels.algebra import Constant
@@ -103,6 +103,7 @@ def default_kernel(X: Any, features: bool = False, labels: bool = False) -> tupl
 
     With `features`, the first that has explicit features; unless there are `labels`, the first that needs none.
     """
+    X = from_arrow(X)
     choices = [(parse_kernel(text), f"chosen: {why}") for text, why in kind_of(X).default_kernels(X)]
     choices = [choice for choice in choices if labels or not choice[0].needs_labels]
     return next((choice for choice in choices if choice[0].has_features or not features), choices[0])

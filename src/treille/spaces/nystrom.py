@@ -10,7 +10,7 @@ from treille.data.base import readable_size
 from treille.features import DenseRows, FeatureMap, FeatureRows, MatrixRows, Representation
 from treille.features.abilities import having
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole, effective_n_jobs
+from treille.io.parameters import RandomState, check_seed, check_whole, effective_n_jobs, seed_of
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext
 from treille.scikit_learn import BaseEstimator
@@ -25,8 +25,8 @@ class Nystrom(BaseEstimator):
     ----------
     n_landmarks : int
         More landmarks are more exact, and cost more: one kernel value per example and landmark.
-    seed : int
-        Seed of the random draw. The result also depends on the order of the examples.
+    seed : int, RandomState, Generator or None
+        Seed of the random draw, or what draws it. The result also depends on the order of the examples.
 
     References
     ----------
@@ -41,14 +41,14 @@ class Nystrom(BaseEstimator):
     True
     """
 
-    def __init__(self, n_landmarks: int = 300, seed: int = 0):
+    def __init__(self, n_landmarks: int = 300, seed: RandomState = 0):
         self.n_landmarks = n_landmarks
         self.seed = seed
 
     def check(self) -> None:
         """Raises an `InputError` where a parameter is out of its range."""
         check_whole("n_landmarks", self.n_landmarks)
-        check_whole("seed", self.seed, 0)
+        check_seed("seed", self.seed)
 
     name: ClassVar[str] = "nystrom"
 
@@ -61,7 +61,7 @@ class Nystrom(BaseEstimator):
     ) -> "NystromSpace":
         """Draws the landmarks and computes the features of the batch."""
         n = len(batch)
-        drawn = np.random.default_rng(self.seed).choice(n, min(self.n_landmarks, n), replace=False)
+        drawn = np.random.default_rng(seed_of("seed", self.seed)).choice(n, min(self.n_landmarks, n), replace=False)
         landmarks = batch[np.sort(drawn)]
         fitted = None
         if kernel.needs_features:  # the features are fitted on all examples, not on the landmarks
