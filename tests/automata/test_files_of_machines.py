@@ -1,5 +1,7 @@
 """Fst in and out: text, files of any format, and the objects of pynini."""
 
+import math
+
 import pytest
 
 from treille import InputError
@@ -14,10 +16,9 @@ def arcs(fst):
 
 
 def test_text_is_read_back_as_written():
-    back = Fst.from_text(T.to_text())
+    back = Fst.from_text(T.to_text("real"), "real")
     assert arcs(back) == arcs(T)
     assert back("ab" * 1 + "a", "bb") == T("aba", "bb")
-    assert Fst.from_text("0 1 a b\n1\n", semiring="log").semiring == "log"
     assert Fst.from_text("0").n_states == 1
     assert Fst.from_text("").n_states == 0
 
@@ -27,9 +28,32 @@ def test_text_is_read_from_a_file_with_tables(tmp_path):
     (tmp_path / "words.txt").write_text("<eps> 0\na 1\nb 2\n")
     table = str(tmp_path / "words.txt")
     for path in (tmp_path / "a.txt", str(tmp_path / "a.txt")):
-        assert arcs(Fst.from_text(path, isymbols=table, osymbols=["<eps>", "a", "b"])) == [(0, "a", "b", 0.5, 1)]
-    assert Fst.from_text("0 1 1 0.5\n1\n", isymbols=table).to_text() == "0\t1\ta\ta\t0.5\n1\t1.0\n"
-    assert Fst.from_text("0 1 1 2\n1\n", acceptor=True).to_text() == "0\t1\t1\t1\t2.0\n1\t1.0\n"
+        assert arcs(Fst.from_text(path, "real", isymbols=table, osymbols=["<eps>", "a", "b"])) == [
+            (0, "a", "b", 0.5, 1)
+        ]
+    assert Fst.from_text("0 1 1 0.5\n1\n", isymbols=table).to_text() == "0\t1\ta\ta\t0.5\n1\t0.0\n"
+    assert Fst.from_text("0 1 1 2\n1\n", acceptor=True).to_text() == "0\t1\t1\t1\t2.0\n1\t0.0\n"
+
+
+def test_text_holds_costs_unless_told_otherwise_as_files_do(tmp_path):
+    text = "0 1 a b 2.0\n0 1 a b 2.0\n1 0.5\n"
+    (tmp_path / "a.fst.txt").write_text(text)
+    costs, file = Fst.from_text(text), Fst.read(tmp_path / "a.fst.txt")
+    assert costs.semiring == file.semiring == "log"
+    assert costs == file
+    assert costs.astype("real")("a", "b") == pytest.approx(2 * math.exp(-2.5))
+    assert Fst.from_text(text, "tropical")("a", "b") == 2.5
+    assert Fst.from_text(text, "real")("a", "b") == 2.0
+
+
+def test_text_of_weights_is_read_back_as_costs():
+    back = Fst.from_text(T.to_text())
+    assert back.astype("real")("aba", "bb") == pytest.approx(T("aba", "bb"))
+    assert Fst.from_text(T.astype("tropical").to_text(), "tropical")("aba", "bb") == T.astype("tropical")("aba", "bb")
+    negative = T * -1.0
+    assert Fst.from_text(negative.to_text("real"), "real")("aba", "bb") == negative("aba", "bb")
+    with pytest.raises(InputError, match="only positive weights have costs"):
+        negative.to_text()
 
 
 @pytest.mark.parametrize("name", ["a.fst", "a.fst.txt", "a.jsonl", "a.ark"])

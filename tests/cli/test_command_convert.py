@@ -96,6 +96,22 @@ def test_inspect_shows_cycles_and_totals_that_diverge_and_very_many_paths(cli):
     assert cli("inspect", "c.cn", "--json").json()["paths"]["max"] == "10^602"
 
 
+def test_inspect_names_the_totals_of_each_semiring(cli):
+    arcs = '"arcs": [[0, "a", 1.0, 1], [0, "b", 2.0, 1]], "finals": {"1": 0.5}'
+    Path("a.jsonl").write_text(f'{{"semiring": "tropical", {arcs}}}\n')
+    assert "total:    1.5 (cost of the best path)" in cli("inspect", "a.jsonl").out
+    Path("b.jsonl").write_text("".join(f'{{"semiring": "{each}", {arcs}}}\n' for each in ("tropical", "log", "real")))
+    answer = cli("inspect", "b.jsonl")
+    for said in (
+        "total, log: 1.187 (-log of the sum over paths)",
+        "total, real: 1.5\n",
+        "total, tropical: 1.5 (cost of the best",
+    ):
+        assert said in answer.out
+    assert "best:     0.6667 to 0.7311, median 0.7311 of the mass on the best path" in answer.out
+    assert cli("inspect", "b.jsonl", "--json").json()["total, real"]["max"] == 1.5
+
+
 TU = {"A": "1, 2\n2, 1\n", "graph_indicator": "1\n1\n2\n", "graph_labels": "a\nb\n", "node_labels": "6\n8\n6\n"}
 
 

@@ -63,3 +63,23 @@ def test_a_model_without_contributions_of_parts_lists_training_examples(cli, tmp
 def test_the_output_says_if_no_part_of_an_example_is_known(cli, model, tmp_path):
     (tmp_path / "new.txt").write_text("%%%%\n")
     assert "(no part of it is known to the model)" in cli("explain", model, "new.txt").out
+
+
+def test_words_and_letters_of_one_text_are_not_mixed_on_the_terminal_and_named_in_json(cli, wines):
+    kernel = "ngram(1, unit=word+lower) + ngram(3, unit=char+lower)"
+    assert cli("train", wines, "--kernel", kernel, "--model", "m.treille").code == 0
+    answer = cli("explain", "m.treille", wines, "--examples", "1")
+    assert " dark +" in answer.out
+    assert " d +" not in answer.out
+    found = cli("explain", "m.treille", wines, "--json").json()["explanations"][0]
+    assert [name for name, _ in found["columns"]] == ["word+lower", "char+lower"]
+    assert sum(size for _, size in found["columns"]) == len(found["parts"])
+
+
+def test_columns_of_texts_are_listed_by_word(cli, tmp_path):
+    rows = [f'{{"title": "the {a}", "text": "it was {a} all over", "label": "{a}"}}' for a in ("good", "bad")] * 5
+    (tmp_path / "a.jsonl").write_text("\n".join(rows))
+    kernel = "columns({'title': ngram(1, unit=word) + ngram(2), 'text': ngram(3)})"
+    assert cli("train", "a.jsonl", "--kernel", kernel, "--model", "m.treille").code == 0
+    answer = cli("explain", "m.treille", "a.jsonl", "--examples", "1")
+    assert answer.out.count("  good +") == 2, answer.out

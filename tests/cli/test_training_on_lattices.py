@@ -37,3 +37,26 @@ def test_their_features_are_listed(cli, heard):
     answer = cli("features", heard, "--text", "plf", "--kernel", "ngram(2)")
     assert answer.code == 0, answer.err
     assert "know" in answer.out
+
+
+LOUD = "((('yes', -40, 1), ('guess', -60, 1)),)", "((('no', -40, 1), ('know', -60, 1)),)"
+
+
+def test_lattices_of_one_path_get_a_note_and_a_scale_that_the_model_keeps(cli):
+    rows = [{"plf": LOUD[i % 2], "label": "yn"[i % 2]} for i in range(6)]
+    Path("loud.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("train", "loud.jsonl", "--text", "plf", "--kernel", "ngram(1, unit=word)", "--model", "m.treille")
+    plain = cli(*words)
+    assert "6 of 6 with several paths have 99% of the mass on one" in plain.err
+    assert "--scale 0.1" in plain.err
+    answer = cli(*words, "--scale", "0.05", "--force")
+    assert answer.code == 0, answer.err
+    assert "weights = log-probabilities (recognised by their values, -60 to -40), times 0.05" in answer.err
+    assert "of the mass on one" not in answer.err
+    scored = cli("predict", "m.treille", "loud.jsonl", "--scores", "--json").json()
+    model, X = treille.load("m.treille"), read("loud.jsonl", text="plf", scale=0.05, labelled=False).X
+    np.testing.assert_allclose(np.ravel(scored["scores"])[:2], model.decision_function(X)[:1] * [-1, 1], rtol=1e-6)
+    given = treille.Lattices.read_json([{"plf": LOUD[0]}], model.reading_)  # as the server reads
+    np.testing.assert_allclose(model.decision_function(given), model.decision_function(X)[:1])
+    assert "scale is 'loud'" in cli(*words, "--scale", "loud", "--force").err
+    assert "best:     1 of the mass on the best path" in cli("inspect", "loud.jsonl", "--text", "plf").out

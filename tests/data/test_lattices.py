@@ -261,7 +261,8 @@ def test_scores_are_scaled():
     for scale, message in (
         ({"lm": 1.0}, "item 0 has no such scores: it has 'acoustic', 'language'"),
         ({"acoustic": "much"}, "scale of 'acoustic' is 'much', expected a number"),
-        (0.1, "scale is 0.1, expected a dict"),
+        ("much", "scale is 'much', expected a number"),
+        (-1, "scale is -1, expected a positive number"),
     ):
         with pytest.raises(InputError, match=message):
             Lattices([parts], scale=scale)
@@ -269,6 +270,41 @@ def test_scores_are_scaled():
         Lattices([TWO], scale={"acoustic": 1.0})
     with pytest.raises(InputError, match="sequences have none"):
         Lattices(["abc"], scale={"acoustic": 1.0})
+
+
+def test_a_number_scales_all_costs():
+    costs = MachineParts.of([(0, 1, 1, 20.0, 1), (0, 2, 2, 30.0, 1)], {1: 5.0}, semiring="log")
+    batch = Lattices([costs], scale=0.1)
+    assert batch.log_totals[0] == pytest.approx(np.logaddexp(-2.5, -3.5))
+    np.testing.assert_allclose(np.diff(np.log(batch.weights)), -1.0)
+    with pytest.raises(InputError, match="item 0: scale is for costs"):
+        Lattices([TWO], scale=0.1)
+    endless = MachineParts.of([(0, 1, 1, 1e308, 1), (0, 2, 2, np.inf, 1)], {1: 0.0}, semiring="log")
+    with pytest.raises(InputError, match="arc 0 has the weight nan"):
+        Lattices([endless], scale=10)
+
+
+def test_lattices_that_are_nearly_one_path_are_reported_with_what_to_do():
+    def slots(*costs):
+        arcs = [(k, w + 1, w + 1, cost * w, k + 1) for k, cost in enumerate(costs) for w in (0, 1)]
+        return MachineParts.of(arcs, {len(costs): 0.5}, semiring="log")
+
+    peaked, flat, line = (
+        slots(50.0, 60.0),
+        slots(0.1, 0.2),
+        MachineParts.of([(0, 1, 1, 3.0, 1)], {1: 0.0}, semiring="log"),
+    )
+    batch = Lattices([peaked, line, MachineParts.nothing(semiring="log"), flat, peaked])
+    best = [x[0][1] if x else np.nan for x in batch.n_best(1)]
+    np.testing.assert_allclose(batch._best_shares()[[0, 3, 4]], np.array(best)[[0, 3, 4]])
+    assert np.isnan(batch._best_shares()[[1, 2]]).all()
+    assert (batch.report.several_paths, batch.report.on_one_path) == (3, 2)
+    assert "2 of 3 with several paths have 99% of the mass on one: if costs are acoustic, scale them down" in batch.note
+    assert "of the mass on one" not in Lattices([peaked, line, flat], scale=0.01).note
+    ends = Lattices(
+        [MachineParts.of([(0, 1, 1, 9.0, 1)], {0: 0.0, 1: 0.0}, semiring="log")]
+    )  # the empty path is the best
+    assert ends._best_shares()[0] == pytest.approx(1 / (1 + np.exp(-9)))
 
 
 def parts(**changes):

@@ -43,3 +43,4 @@ def test_stretches_sum_to_the_words():
     parts = stretches("a fine\n wine ", np.arange(13.0))
     assert [name for name, _ in parts] == ["a", "fine", "wine"]
     assert stretches("", np.empty(0)) == []
+    assert sum(value for _, value in parts) == np.arange(13.0).sum()

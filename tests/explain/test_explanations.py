@@ -1,6 +1,7 @@
 """Contributions of parts sum to the score, for every kind of data, kernel and estimator that explains."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treille
@@ -101,7 +102,7 @@ def test_unknown_classes_and_targets_are_refused():
 
 
 def test_the_largest_parts_are_in_order_of_size():
-    parts = SVC(NGram(2)).fit(TEXTS, LABELS).explain(TEXTS[0]).parts(count=5)
+    parts = SVC(NGram(2)).fit(TEXTS, LABELS).explain(" ".join(TEXTS[:2])).parts(count=5)
     sizes = [abs(part.contribution) for part in parts]
     assert len(parts) == 5
     assert sizes == sorted(sizes, reverse=True)
@@ -112,3 +113,26 @@ def test_a_loaded_model_explains_alike(tmp_path):
     model.save(tmp_path / "m.treille")
     again = treille.load(tmp_path / "m.treille")
     np.testing.assert_array_equal(again.explain(TEXTS[0]).values, model.explain(TEXTS[0]).values)
+
+
+def test_parts_of_texts_are_words_whatever_units_the_kernel_reads():
+    texts = ["the worst film", "a great movie"] * 5
+    found = SVC().fit(texts, ["bad", "good"] * 5).explain("The worst rows")
+    assert len(found.columns) == 2  # words and characters
+    parts = found.parts("bad")
+    assert [part.name for part in parts] == ["The", "worst", "rows"]
+    assert sum(part.contribution for part in parts) == pytest.approx(found.contributions("bad").sum())
+    assert found.parts("bad", 1)[0].name == "worst"
+    assert str(found).startswith("for 'bad': 'worst'")
+
+
+@pytest.mark.parametrize("container", [list, pd.DataFrame])
+def test_parts_of_columns_of_texts_are_words_too(container):
+    both = NGram(1, unit="word") + NGram(3)
+    rows = [{"title": "the worst", "year": i + 1, "text": "of films"} for i in range(4)]
+    rows += [{"title": "a great", "year": i + 1, "text": "one, this"} for i in range(4)]
+    model = SVC(Columns({"title": both, "year": Linear(), "text": NGram(2)})).fit(rows, [0] * 4 + [1] * 4)
+    found = model.explain_all(container(rows[:1]))[0]
+    parts = found.parts(0)
+    assert [part.name for part in parts] == ["the", "worst", "x0", "of", "films"]
+    assert sum(part.contribution for part in parts) == pytest.approx(found.contributions(0).sum())

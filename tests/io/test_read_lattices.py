@@ -252,3 +252,55 @@ def test_the_ami_lattices_are_read_and_written():
         back = slf.parse(slf.format_machine(machine), "a.slf")
         assert back.words() == machine.words()
         assert back.weights.tolist() == machine.weights.tolist()
+
+
+KALDI = "utt-1\n0 1 vine 4.5,-20.0,1_2\n0 1 wine 4.5,-10.0,\n1 0.5,0.25,\n\n"
+SLF = "acscale=2 lmscale=14 wdpenalty=-1\nN=2 L=1\nI=0\nI=1\nJ=0 S=0 E=1 W=vine a=-30 l=-2\n"
+
+
+def scaled(path, scale):
+    examples = read(path, scale=scale)
+    return examples.X.machines[0], examples.note
+
+
+@pytest.mark.parametrize("scale", [{"acoustic": 0.1}, "acoustic=0.1", "acoustic = 0.1, language=1"])
+def test_scores_that_a_format_names_are_scaled_by_name(tmp_path, scale):
+    (tmp_path / "a.ark").write_text(KALDI)
+    lattice, note = scaled(tmp_path / "a.ark", scale)
+    assert lattice.weights.tolist() == [2.5, 3.5]
+    assert lattice.final_weights.tolist() == [0.525]
+    assert "weights = costs (as the format has them), 0.1 * acoustic + 1 * language, no labels" in note
+    write_lattices(tmp_path / "b.ark", [lattice])
+    assert read(tmp_path / "b.ark").X.machines[0].scores["acoustic"].tolist() == [-2.0, -1.0]
+    (tmp_path / "a.slf").write_text(SLF)
+    assert scaled(tmp_path / "a.slf", scale)[0].weights.tolist() == [5.0]  # scales and penalty of the file do not count
+
+
+@pytest.mark.parametrize("scale", [0.1, "0.1"])
+def test_a_number_scales_all_costs_of_any_format(tmp_path, scale):
+    for name, text, weights in (
+        ("a.ark", KALDI, [-1.55, -0.55]),
+        ("a.slf", SLF, [8.9]),
+        ("a.plf", "((('vine', -5, 1),),)\n", [0.5]),
+        ("a.fst.txt", "0 1 vine vine 5\n1\n", [0.5]),
+    ):
+        (tmp_path / name).write_text(text)
+        lattice, note = scaled(tmp_path / name, scale)
+        assert lattice.weights.tolist() == pytest.approx(weights)
+        assert ", times 0.1, no labels" in note
+
+
+def test_scales_without_effect_or_meaning_are_refused(tmp_path):
+    (tmp_path / "a.plf").write_text("((('vine', 0.5, 1),),)\n")
+    (tmp_path / "a.ark").write_text(KALDI)
+    (tmp_path / "a.txt").write_text("so\n")
+    for name, scale, message in (
+        ("a.plf", 0.1, r"a\.plf, line 1: scale is for costs"),
+        ("a.plf", "acoustic=0.1", r"scale names 'acoustic', but .*a\.plf, line 1 has no such scores: it has none"),
+        ("a.ark", {"lm": 2}, r"a\.ark, lattice 0 has no such scores: it has 'language', 'acoustic'"),
+        ("a.ark", "acoustic:0.1", "scale is 'acoustic:0.1', expected a number, or one for each score"),
+        ("a.ark", 0, "scale is 0, expected a positive number"),
+        ("a.txt", 0.1, "holds no lattices, for which --scale is"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read(tmp_path / name, scale=scale)

@@ -291,17 +291,19 @@ class Fst(Deriving, FstProperties):
     def from_text(
         cls,
         text_or_path: str | os.PathLike[str],
-        semiring: str = "real",
+        semiring: str = "log",
         isymbols: Table = None,
         osymbols: Table = None,
         acceptor: bool | None = None,
     ) -> Fst:
-        """Reads text in OpenFst's format, or a file. Weights are interpreted in `semiring`: use "log" for costs.
+        """Reads text in OpenFst's format, or a file. Its numbers are costs; with `semiring` "real", they are weights.
 
         A string without white space that is not a number is the path of a file.
 
-        >>> list(Fst.from_text("0 1 a b 0.5\\n1 2.0").arcs())
-        [(0, 1, 1, 0.5, 1)]
+        >>> Fst.from_text("0 1 a b 0.5\\n1 2.0")("a", "b")  # a cost, 0.5 + 2
+        2.5
+        >>> Fst.from_text("0 1 a b 0.5\\n1 2.0", "real")("a", "b")
+        1.0
         """
         check_semiring(semiring)
         text, source = text_or_path, "text"

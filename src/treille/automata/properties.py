@@ -9,7 +9,7 @@ import numpy as np
 
 from treille import _core
 from treille.automata.symbols import code_string, merge_tables
-from treille.automata.validation import ONE, ZERO, call_core
+from treille.automata.validation import ONE, ZERO, call_core, check_semiring
 from treille.drawing.layered import Machine, draw_machine
 from treille.io import openfst
 from treille.io.errors import InputError
@@ -149,14 +149,17 @@ class FstProperties:
             )
         return float(weight)
 
-    def to_text(self) -> str:
-        """The machine in OpenFst's text format, with unchanged weights.
+    def to_text(self, semiring: str = "log") -> str:
+        """The machine in OpenFst's text format, with weights as costs; with "real", which holds negative weights, too, as weights.
 
         >>> from treille import Fst
-        >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0}).to_text()
-        '0\\t1\\ta\\tb\\t0.5\\n1\\t2.0\\n'
+        >>> T = Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 1.0})
+        >>> T.to_text("real")
+        '0\\t1\\ta\\tb\\t0.5\\n1\\t1.0\\n'
+        >>> Fst.from_text(T.to_text()).astype("real")("a", "b")
+        0.5
         """
-        return openfst.format_text(self.parts())
+        return openfst.format_text(self.parts(), "prob" if check_semiring(semiring) == "real" else "cost")
 
     def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:
         """Writes the machine in the format of the file's suffix, `.fst` for OpenFst's binary, or in `format`."""

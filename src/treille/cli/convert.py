@@ -74,7 +74,7 @@ def run(
             f"{target}: is the input of this command: choose another folder, or give --force to overwrite it"
         )
     with printer.busy(f"reading {source}"):
-        how: dict[str, Any] = {"encoding": reading.encoding, "weights": reading.weights, "symbols": reading.symbols}
+        how: dict[str, Any] = {name: getattr(reading, name) for name in ("encoding", "weights", "scale", "symbols")}
         reader = partial(read, source, format=source_format, text=text, **how)
         examples = reader(labelled=None if kind == "graphs" else False)  # lattices are written without labels
         if isinstance(examples.X, PackedGraphs) and kind == "arcs" and source != STANDARD_INPUT:

@@ -32,7 +32,7 @@ from treille.data import Trees
 from treille.data.format import clipped, count, visible, visible_label
 from treille.drawing.tidy_tree import chosen_nodes
 from treille.explain import Decision, Explanation
-from treille.explain.characters import largest, on_characters, text_of
+from treille.explain.characters import on_characters, text_of
 from treille.explain.explanation import Shown, page
 from treille.io.atomic_write import atomic_write
 
@@ -94,8 +94,9 @@ def _explain_examples(
         number_of = f"line {some.lines[i]}" if some.lines and not some.sources else f"example {i}"
         name = some.ids[i] if some.ids else number_of
         values = each.as_dict(chosen) | {"by": "support examples" if each.by_support else "parts"}
-        members = ("score", "intercept", "base", "by", "parts", "contributions")
-        explained.append({"example": name, "class": class_name} | {member: values[member] for member in members})
+        members = ("score", "intercept", "base", "by", "columns", "parts", "contributions")
+        own = {member: values[member] for member in members if member in values}
+        explained.append({"example": name, "class": class_name} | own)
         if not printer.json:
             _print(printer, explained[-1], each, chosen, top)
         if i < number:
@@ -109,8 +110,7 @@ def _print(printer: Printer, values: dict[str, Any], found: Explanation, label: 
     printer.print(f"{visible_label(values['example'])}: {shown}score {values['score']:+.3f}, {rest}", style="bold")
     _highlight(found, label)
     if top:
-        parts = sorted(largest(found, label), key=lambda part: -abs(part[1]))[:top]
-        cells = [f"{_short(name)} {value:+.3f}" for name, value in parts if value]
+        cells = [f"{_short(name)} {value:+.3f}" for name, value in found.parts(label, top) if value]
         if cells and values["by"] != "parts":
             printer.print("  training examples that contribute most, by their similarity to it:")
         printer.fill("  ", cells or ["(no part of it is known to the model)"], 2)

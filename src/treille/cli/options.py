@@ -54,6 +54,11 @@ LABEL_HELP = "Field of the label; topics=acq sets acq against the rest, title~RE
 LABEL = option("FIELD", LABEL_HELP, default="recognised by its name")
 FORMAT = option("NAME", f"{', '.join(FORMATS)}, or one that a package adds.", default="recognised by name or content")
 NUMBERS = option("KIND", "Numbers in lattices: cost, logprob or prob.", default="as the file has them")
+SCALE = option(
+    "FACTORS",
+    "Factor of the costs of lattices, such as 0.1; or of scores that Kaldi's and HTK's files name: acoustic=0.1,language=1.",
+    default="1",
+)
 ALPHABET = option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
 LABELS = option("PATH", "File of labels: an id and its label on each line, or one label per line.", default=False)
 SYMBOLS = option("PATH", "Symbol table of lattices whose labels are numbers.", default=False)
@@ -82,6 +87,7 @@ class Reading:
     format: Annotated[str | None, FORMAT] = None
     encoding: Annotated[str, option("NAME", "Encoding of the file, such as latin-1.")] = "utf-8"
     weights: Annotated[Weights | None, NUMBERS] = None
+    scale: Annotated[str | None, SCALE] = None
     symbols: Annotated[Path | None, SYMBOLS] = None
     alphabet: Annotated[Literal["dna", "rna", "protein"] | None, ALPHABET] = None
 
@@ -95,7 +101,7 @@ class Reading:
         >>> Reading(text="title+body", alphabet="dna", label="topic").remembered()
         {'text': 'title+body', 'alphabet': 'dna'}
         """
-        kept = ("text", "weights", "alphabet", "root_label")
+        kept = ("text", "weights", "scale", "alphabet", "root_label")
         return {name: getattr(self, name) for name in kept if getattr(self, name)}
 
     def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:

@@ -20,6 +20,10 @@ PROPERTIES = {
 }
 
 
+TOTALS = {"real": "", "log": " (-log of the sum over paths)", "tropical": " (cost of the best path)"}
+NEARLY_ALL = 0.99  # of the mass of a lattice
+
+
 @dataclass(frozen=True)
 class LatticeReport:
     """The changes that `Lattices` made to its machines.
@@ -36,6 +40,13 @@ class LatticeReport:
     pruned: int  # they lost arcs
     mass_lost: float  # by pruning, mean over all lattices
     most_lost: float  # by pruning, from one lattice
+    several_paths: int  # they have more than one path
+    on_one_path: int  # of these, one path has `NEARLY_ALL` of the mass, or more
+
+    @property
+    def is_peaked(self) -> bool:
+        """Whether most lattices that have several paths are in fact one, as those whose costs lack a scale."""
+        return 2 * self.on_one_path > self.several_paths
 
     def __str__(self) -> str:
         parts = [f"{self.lattices:,} lattices"]
@@ -43,21 +54,28 @@ class LatticeReport:
         parts += [f"{self.normalised:,} with a total other than 1, normalised"] * bool(self.normalised)
         lost = f"{self.mass_lost:.3g} of the mass lost, {self.most_lost:.3g} at most"
         parts += [f"{self.pruned:,} pruned ({lost})"] * bool(self.pruned)
-        return ", ".join(parts)
+        peaked = f"{self.on_one_path:,} of {self.several_paths:,} with several paths have {NEARLY_ALL:.0%} of the mass on one"
+        return ", ".join([*parts, *[peaked] * self.is_peaked])
 
 
 def summarise_machines(machines: list[MachineParts], n_samples: int, width: int) -> Summary:
-    """Sizes, paths, words, cycles and totals: the sum over all paths, a cost -log p where weights are costs."""
+    """Sizes, paths, words, cycles and totals, by the semiring of each machine: sums over all paths, or the least cost of one."""
     fsts = [Fst.from_parts(replace(machine, input_symbols=None, output_symbols=None)) for machine in machines]
     nonempty = [fst for fst in fsts if fst.n_states]
-    totals = [total for fst in nonempty if (total := _total(fst)) is not None]
+    totals = [(fst.semiring, total) for fst in nonempty if (total := _total(fst)) is not None]
+    semirings = sorted({semiring for semiring, _ in totals})
     paths = [fst.n_paths for fst in fsts if fst.is_acyclic]
     spans: dict[str, list[Any]] = {
         "states": [fst.n_states for fst in fsts],
         "arcs": [fst.n_arcs for fst in fsts],
         "paths": paths,
-        "total": totals,
     }
+    meanings = {"best": " of the mass on the best path"}
+    for semiring in semirings:
+        name = "total" if len(semirings) == 1 else f"total, {semiring}"
+        spans[name] = [total for own, total in totals if own == semiring]
+        meanings[name] = TOTALS[semiring]
+    spans["best"] = [share for fst in fsts if (share := _best_share(fst)) is not None]
     values: dict[str, Any] = {name: _span(numbers) for name, numbers in spans.items() if numbers}
     values["words"] = len({word for machine in machines for word in machine.words("outputs")} - {""})
     counts = (len(fsts) - len(nonempty), len(fsts) - len(paths), sum(fst.has_epsilons for fst in fsts))
@@ -66,8 +84,7 @@ def summarise_machines(machines: list[MachineParts], n_samples: int, width: int)
     fields = dict[str, str]()
     for name in [name for name in spans if name in values]:
         low, middle, high = map(_number, values[name].values())
-        costs = " (-log of the sum over paths)" if name == "total" and machines[0].semiring != "real" else ""
-        fields[name] = (low if low == high else f"{low} to {high}, median {middle}") + costs
+        fields[name] = (low if low == high else f"{low} to {high}, median {middle}") + meanings.get(name, "")
     fields["words"] = f"{values['words']:,} distinct"
     shown = ", ".join(f"{values[key]:,} {what}" for key, what in PROPERTIES.items() if values[key])
     fields["of these"] = shown or "none empty or with cycles"
@@ -86,6 +103,17 @@ def _total(fst: Fst) -> float | None:
         return fst.total()
     except InputError:  # the sum over paths diverges
         return None
+
+
+def _best_share(fst: Fst) -> float | None:
+    """The share of the heaviest path in the total; None unless there are several paths, each with a weight of 0 or more."""
+    if not fst.is_acyclic or fst.n_paths < 2:
+        return None
+    try:
+        costs = fst.astype("log")
+    except InputError:  # a weight is negative
+        return None
+    return math.exp(min(costs.total() - costs.astype("tropical").total(), 0.0))
 
 
 def _span(numbers: list[Any]) -> dict[str, Any]:

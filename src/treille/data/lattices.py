@@ -13,7 +13,7 @@ from treille import _core
 from treille.automata import Fst
 from treille.data.base import FlatBatch, Summary, as_index, first_item, running_sum, selection
 from treille.data.format import short_json
-from treille.data.lattice_summary import LatticeReport, summarise_machines
+from treille.data.lattice_summary import NEARLY_ALL, LatticeReport, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
 from treille.data.strings import Strings
 from treille.drawing.layered import Machine, draw_machine
@@ -27,7 +27,7 @@ from treille.io.parameters import check_flag, check_whole, effective_n_jobs
 from treille.io.read import read
 from treille.io.symbols import over_one_table
 from treille.io.units import TextUnit, split_texts
-from treille.io.weights import KINDS
+from treille.io.weights import KINDS, Scale, parse_scale, scaled
 
 ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "finals")
 JSON_LATTICE = {
@@ -58,9 +58,9 @@ class Lattices(FlatBatch):
         exp(-cost). A string, a token list or a sequence of a batch of `Strings` becomes the machine of that sequence alone.
     normalize : bool
         Make each a distribution: divide by its total, so that the weights out of each state sum to 1. False: keep the weights.
-    scale : dict or None
-        For machines with scores from files: a cost becomes the sum of its scores, each multiplied by a factor, as in
-        ``{"acoustic": 0.1, "language": 1.0}``; factors not given are 1.
+    scale : float, dict or None
+        A factor of all costs; or, for machines with scores from files, a factor for each: a cost becomes the sum of its scores,
+        each multiplied by its factor, as in ``{"acoustic": 0.1, "language": 1.0}``; factors not given are 1.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
 
@@ -109,9 +109,7 @@ class Lattices(FlatBatch):
     log_totals: np.ndarray
     lost: np.ndarray
 
-    def __init__(
-        self, machines: Any, normalize: bool = True, scale: Mapping[str, float] | None = None, n_jobs: int | None = None
-    ):
+    def __init__(self, machines: Any, normalize: bool = True, scale: Scale | None = None, n_jobs: int | None = None):
         check_flag("normalize", normalize)
         normalize = bool(normalize)
         if not isinstance(machines, Strings):
@@ -127,7 +125,7 @@ class Lattices(FlatBatch):
                 machines = Strings(machines, n_jobs=n_jobs)
         if isinstance(machines, Strings):
             if scale is not None:
-                raise InputError("scale is for machines with scores, such as lattices from files: sequences have none")
+                raise InputError("scale is for machines with costs, such as lattices from files: sequences have none")
             self._set_sequences(machines, normalize)
         else:
             self._set_machines(flatten(machines, scale, normalize), normalize, n_jobs)
@@ -167,6 +165,9 @@ class Lattices(FlatBatch):
                 machines += json_arcs.parse([value], [f"item {i}"], weights)
             else:
                 raise InputError(f"item {i} is {short_json(value)}, expected arcs and finals, or plf")
+        scale = parse_scale(reading.get("scale"))
+        if scale is not None:
+            machines = [scaled(machine, scale, f"item {i}") for i, machine in enumerate(machines)]
         return MachineList(over_one_table(machines))
 
     @classmethod
@@ -229,7 +230,7 @@ class Lattices(FlatBatch):
         text: str | None = None,
         weights: str | None = None,
         normalize: bool = True,
-        scale: Mapping[str, float] | None = None,
+        scale: Scale | None = None,
         n_jobs: int | None = None,
     ) -> Lattices:
         """The lattices of a file, a folder, a glob or an archive of any format that `treille.io.read` knows.
@@ -255,11 +256,29 @@ class Lattices(FlatBatch):
         lost = self.lost if len(self) else np.zeros(1)
         empty = int((np.diff(self.states) == 0).sum())
         pruned = int((self.lost > 0).sum())
-        return LatticeReport(len(self), empty, int(off.sum()), pruned, float(lost.mean()), float(lost.max()))
+        shares = self.derived("best_shares", self._best_shares) if self.normalized else np.empty(0)
+        paths = int(np.isfinite(shares).sum()), int((shares >= NEARLY_ALL).sum())
+        return LatticeReport(len(self), empty, int(off.sum()), pruned, float(lost.mean()), float(lost.max()), *paths)
 
     @property
     def note(self) -> str:
-        return f"read as distributions: {self.report}"
+        advice = ": if costs are acoustic, scale them down, such as with --scale 0.1 (scale=0.1 in Python)"
+        return f"read as distributions: {self.report}{advice * self.report.is_peaked}"
+
+    def _best_shares(self) -> np.ndarray:
+        """The posterior probability of the heaviest path of each lattice, NaN where there is only one."""
+        arcs, ends = _core.best_paths(self.for_core(), 1)
+        own = np.repeat(np.arange(len(self)), np.diff(ends))
+        logs = np.bincount(own, np.log(self.weights[arcs]), minlength=len(self))
+        last, ended = self.states[:-1].copy(), np.flatnonzero(np.diff(ends))
+        last[ended] += self.targets[arcs[ends[ended + 1] - 1]]
+        ways = np.diff(self.offsets) + np.diff(running_sum(self.finals > 0)[self.states])
+        several = np.flatnonzero(
+            ways > np.diff(self.states)
+        )  # a chain has an arc less than states, and one final state
+        shares = np.full(len(self), np.nan)
+        shares[several] = np.exp(logs[several]) * self.finals[last[several]]
+        return shares
 
     def for_core(self) -> _core.Lattices:
         """The arrays as the core takes them."""

@@ -1,9 +1,8 @@
 """Machines from any source in flat arrays, validated; `Lattices` is built from them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from treille.data.base import running_sum
 from treille.data.strings import Strings
 from treille.io.errors import InputError
 from treille.io.machine import SEMIRINGS, MachineParts
+from treille.io.weights import Scale, parse_scale, scaled
 
 SMALLEST, LARGEST = -709.0, 708.0  # costs whose exp(-cost) a double holds with all its digits
 HIGHEST = 1e300  # largest cost: sums along a path must stay finite
@@ -44,7 +44,7 @@ def is_machine(item: Any) -> bool:
     return isinstance(item, (Fst, MachineParts)) or module in ("pynini", "pywrapfst")
 
 
-def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool) -> FlatMachines:
+def flatten(items: list[Any], scale: Scale | None, normalize: bool) -> FlatMachines:
     """Machines and sequences in flat arrays, validated."""
     for i, item in enumerate(items):
         if not is_machine(item) and not isinstance(item, (str, bytes, Sequence, np.ndarray)):
@@ -54,17 +54,18 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
     item_names = [f"item {i} ({p.name})" if p.name else f"item {i}" for i, p in enumerate(parts)]
     for i, p in enumerate(parts):
         _check_machine(p, item_names[i])
-    factors = _checked_scale(scale, parts, item_names)
+    factors = parse_scale(scale)
+    if factors is not None:
+        parts = [scaled(p, factors, item) for p, item in zip(parts, item_names, strict=True)]
     states = running_sum([p.n_states for p in parts])
     offsets = running_sum([len(p.sources) for p in parts])
-    weights, final_weights = zip(*(_scaled(p, factors) for p in parts), strict=True)
     costs = np.array([p.semiring != "real" for p in parts], np.uint8)
     finals = np.where(np.repeat(costs, np.diff(states)) > 0, np.inf, 0.0)
-    for p, first, values in zip(parts, states[:-1], final_weights, strict=True):
-        finals[first + p.final_states] = values
+    for p, first in zip(parts, states[:-1], strict=True):
+        finals[first + p.final_states] = p.final_weights
     symbols, alphabet, unit = _symbols(parts, item_names)
     sources, targets = (np.concatenate([getattr(p, end) for p in parts]).astype(np.int32) for end in ENDS)
-    all_weights = np.concatenate(weights).astype(np.float64)
+    all_weights = np.concatenate([p.weights for p in parts]).astype(np.float64)
     _check_weights("arc", all_weights, offsets, costs, normalize, item_names)
     _check_weights("the final state", finals, states, costs, normalize, item_names)
     arrays = (states, offsets, sources, symbols, targets, all_weights, finals)
@@ -115,39 +116,6 @@ def _check_machine(p: MachineParts, item: str) -> None:
     wrong = (p.final_states < 0) | (p.final_states >= p.n_states)
     if wrong.any():
         raise InputError(f"{item}: state {p.final_states[wrong][0]} is final, but there are {p.n_states} states")
-
-
-def _checked_scale(
-    scale: Mapping[str, float] | None, parts: list[MachineParts], item_names: list[str]
-) -> dict[str, float]:
-    if scale is None:
-        return {}
-    if not isinstance(scale, Mapping):
-        raise InputError(f"scale is {scale!r}, expected a dict such as {{'acoustic': 0.1}}")
-    for name, factor in scale.items():
-        if not isinstance(factor, Real) or not np.isfinite(float(factor)):
-            raise InputError(f"scale of {name!r} is {factor!r}, expected a number")
-        for p, item in zip(parts, item_names, strict=True):
-            if name not in p.scores:
-                there = f"it has {', '.join(map(repr, p.scores))}" if p.scores else "it has none"
-                raise InputError(f"scale names {name!r}, but {item} has no such scores: {there}")
-            if p.semiring == "real":
-                raise InputError(f"{item}: scale is for costs (semiring 'log' or 'tropical'), its weights are 'real'")
-    return {name: float(factor) for name, factor in scale.items()}
-
-
-def _scaled(p: MachineParts, factors: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of arcs and finals: the sums of their scores, each times its factor, if there are factors."""
-    if not factors:
-        return p.weights, p.final_weights
-
-    def total(scores: dict[str, np.ndarray], n: int) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            costs: np.ndarray = sum((factors.get(name, 1.0) * values for name, values in scores.items()), np.zeros(n))
-        return np.where(np.isinf(costs), np.nan, costs)  # an infinite cost would be an arc to leave out
-
-    finals = total(p.final_scores, len(p.final_weights)) if p.final_scores else p.final_weights
-    return total(p.scores, len(p.weights)), finals
 
 
 def _symbols(parts: list[MachineParts], item_names: list[str]) -> tuple[np.ndarray, list[Any], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,24 +51,20 @@ def text_of(found: Explanation) -> str | None:
     >>> text_of(model.explain(treille.Strings(["abc"])))
     'abc'
     """
-    batches = [batch for batch, _ in found.leaves if isinstance(batch, Strings)]
-    if not batches or len(batches) < len(found.leaves):
+    leaves = [(batch, i) for batch, i in found.leaves if isinstance(batch, Strings)]
+    if not leaves or len(leaves) < len(found.leaves):
         return None
     if isinstance(found.example, str):
         return found.example
-    characters = len(batches) == 1 and not TextUnit.of(batches[0].unit).separator
-    return "".join(found.names) if characters and all(len(name) == 1 for name in found.names) else None
+    for batch, i in leaves:
+        names = batch.part_names(i)
+        if not TextUnit.of(batch.unit).separator and all(len(name) == 1 for name in names):
+            return "".join(names)
+    return None
 
 
-def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
-    """Words of a text, runs of a sequence, or parts, with their contributions.
-
-    >>> import treille
-    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aa", "cc"], ["left", "right"])
-    >>> [(name, round(value, 2)) for name, value in largest(model.explain("abc"), "right")]
-    [('a', -0.5), ('b', 0.0), ('c', 0.5)]
-    """
-    values = found.contributions(label)
+def joined_parts(found: Explanation, values: np.ndarray) -> list[tuple[str, float]]:
+    """Words of a text, runs of a sequence, or parts, with their values, which sum to the sum of `values`."""
     text = text_of(found) if len(values) else None
     placed = None if text is None else on_characters(text, found, values)
     if text is not None and placed is not None:
@@ -79,18 +75,25 @@ def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
 def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:
     """The words of a text, or, if it has no blanks, its runs of characters that contribute with one sign; each with its sum.
 
-    >>> stretches("a fine", np.array([0.5, 0.0, 0.25, 0.25, 0.0, -0.25]))
-    [('a', 0.5), ('fine', 0.25)]
+    Blanks between two words contribute to both alike.
+
+    >>> stretches("a fine", np.array([0.5, 0.5, 0.25, 0.25, 0.0, -0.25]))
+    [('a', 0.75), ('fine', 0.5)]
     >>> stretches("ACGT", np.array([0.5, 0.5, 0.0, -1.0]))
     [('AC', 1.0), ('G', 0.0), ('T', -1.0)]
     """
-    if any(c.isspace() for c in text.strip()):
-        spans = [word.span() for word in re.finditer(r"\S+", text)]
-    else:
+    if not any(c.isspace() for c in text.strip()):
         signs = np.sign(contributions)
         cuts = [0, *(np.flatnonzero(np.diff(signs)) + 1).tolist(), len(text)]
-        spans = [(a, b) for a, b in pairwise(cuts) if b > a]
-    return [(text[a:b], float(contributions[a:b].sum())) for a, b in spans]
+        return [(text[a:b], float(contributions[a:b].sum())) for a, b in pairwise(cuts) if b > a]
+    spans = [word.span() for word in re.finditer(r"\S+", text)]
+    sums = np.array([contributions[a:b].sum() for a, b in spans])
+    between = [contributions[b:c].sum() / 2 for (_, b), (c, _) in pairwise(spans)]
+    sums[:-1] += between
+    sums[1:] += between
+    sums[0] += contributions[: spans[0][0]].sum()
+    sums[-1] += contributions[spans[-1][1] :].sum()
+    return [(text[a:b], value) for (a, b), value in zip(spans, sums.tolist(), strict=True)]
 
 
 def _placed(text: str, symbols: Sequence[str]) -> np.ndarray | None:

@@ -1,8 +1,10 @@
 """The explanation of one output: what each part of an example contributed."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,8 +14,8 @@ from markupsafe import Markup
 
 from treille.data import Batch, KernelValues
 from treille.data.format import clipped, visible, visible_label
-from treille.data.table import leaf_batches
-from treille.explain.characters import largest, text_of
+from treille.data.table import Table, leaf_batches
+from treille.explain.characters import joined_parts, text_of
 from treille.explain.highlighting import bars, highlighted, stylesheet
 from treille.io.errors import InputError
 from treille.spaces.functions import DecisionFunctions, KernelFunctions
@@ -138,6 +140,8 @@ class Explanation(Explained):
         The example as it was given.
     leaves : tuple of (Batch, int)
         Where the parts of each column are: a batch, and the example's place in it.
+    leaves_of_columns : tuple of int
+        How many of `leaves` belong to each column of the example: one for each unit. Empty if the example has no columns.
     by_support : bool
         Whether the parts are the support examples of the model: the kernel has no features and is not split by part.
 
@@ -162,6 +166,7 @@ class Explanation(Explained):
     by_support: bool = False
     support_shares: SupportShares | None = None
     place: int = 0  # among the examples of `support_shares`
+    leaves_of_columns: tuple[int, ...] = ()
 
     @cached_property
     def names(self) -> list[str]:
@@ -196,10 +201,40 @@ class Explanation(Explained):
         return sign * self.values[:, function]
 
     def parts(self, label: Any = None, count: int | None = None) -> list[Contribution]:
-        """The parts with their contributions in favour of a class: all in their order, or the `count` largest, by size."""
-        values = self.contributions(label)
-        order = range(len(values)) if count is None else np.argsort(-np.abs(values), kind="stable")[:count]
-        return [Contribution(self.names[i], float(values[i])) for i in order]
+        """The parts with their contributions in favour of a class: all in their order, or the `count` largest, by size.
+
+        For texts, these are words, whatever units the kernel reads, or runs of characters where there are no blanks. `names` and
+        `contributions` have a value for each symbol.
+
+        >>> import treille
+        >>> from treille.kernels import NGram
+        >>> model = treille.SVC(NGram(1, unit="word") + NGram(3)).fit(["red wine", "pale ale"], ["wine", "beer"])
+        >>> [part.name for part in model.explain("pale wine").parts()]
+        ['pale', 'wine']
+        """
+        function, sign = self.function(label)
+        joined = [
+            part for column in self.by_column() for part in joined_parts(column, sign * column.values[:, function])
+        ]
+        parts = [Contribution(*part) for part in joined]
+        return parts if count is None else sorted(parts, key=lambda part: -abs(part.contribution))[:count]
+
+    def by_column(self) -> list[Explanation]:
+        """The explanation of each column of the example, in all the units that it is read in."""
+        if len(self.leaves_of_columns) < 2:
+            return [self]
+        found, leaf, first = list[Explanation](), 0, 0
+        for n in self.leaves_of_columns:
+            columns = self.columns[leaf : leaf + n]
+            rows = slice(first, first + sum(size for _, size in columns))
+            leaves = self.leaves[leaf : leaf + n]
+            found.append(
+                replace(
+                    self, values=self.values[rows], columns=columns, leaves=leaves, example=None, leaves_of_columns=()
+                )
+            )
+            leaf, first = leaf + n, rows.stop
+        return found
 
     def function(self, label: Any = None) -> tuple[int, float]:
         """The function whose score supports a class, by default the predicted one, and its sign."""
@@ -244,7 +279,7 @@ class Explanation(Explained):
 
     def drawn(self, label: Any = None) -> dict[str, Any]:
         is_text = bool(self.names) and text_of(self) is not None
-        return super().drawn(label) | ({"words": [list(part) for part in largest(self, label)]} if is_text else {})
+        return super().drawn(label) | ({"words": [list(part) for part in self.parts(label)]} if is_text else {})
 
     def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
         function, sign = self.function(label)
@@ -253,15 +288,15 @@ class Explanation(Explained):
         sums = (self.scores, self.values.sum(axis=0), self.base, self.intercept)
         score, parts, base, intercept = (f"{sign * float(values[function]):+.4g}" for values in sums)
         base, title = base if self.base[function] else "", None if label_name is None else shortened(label_name)
-        listed, example = largest(self, label), Markup(self.html(label))
+        listed, example = self.parts(label), Markup(self.html(label))
         table = Markup(bars(listed)) if listed else None
         return Shown(shortened(name), example, title, score, parts, base, intercept, table)
 
     def __str__(self) -> str:
-        values = self.contributions()
-        most = [f"{part.name!r} {part.contribution:+.3g}" for part in self.parts(count=10)]
+        parts = self.parts(count=11)
+        most = [f"{part.name!r} {part.contribution:+.3g}" for part in parts[:10]]
         shown = f"for {self.predicted!r}: " if self.classes is not None else ""
-        return f"{shown}{', '.join(most)}{', ...' if len(values) > 10 else ''}"
+        return f"{shown}{', '.join(most)}{', ...' if len(parts) > 10 else ''}"
 
 
 def example_name(batch: Batch, i: int, width: int = SUPPORT_WIDTH) -> str:
@@ -299,6 +334,8 @@ def explanations(
         ]
     leaves = leaf_batches(batch)
     read = [(name, *by_part.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in by_part.shares]
+    table = batch.columns.values() if isinstance(batch, Table) else ()
+    of_columns = tuple(sum(id(leaf) in by_part.shares for _, leaf in leaf_batches(column)) for column in table)
     explained = []
     for i in range(len(batch)):
         values, columns = [np.empty((0, len(intercept)))], list[tuple[str, int]]()
@@ -308,5 +345,5 @@ def explanations(
         own = tuple(columns) if len(leaves) > 1 else ()
         places = tuple((leaf, i) for _, leaf, _ in read)
         parts = np.concatenate(values), by_part.base[i], intercept, classes, own, examples[i], places
-        explained.append(Explanation(*parts, support_shares=support, place=i))
+        explained.append(Explanation(*parts, support_shares=support, place=i, leaves_of_columns=of_columns))
     return explained

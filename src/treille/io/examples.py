@@ -9,6 +9,7 @@ from .errors import InputError
 from .fields import Fields, Found, label_text, labels_of
 from .packed import PackedExamples, selected
 from .parameters import to_float
+from .weights import Scale
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Request:
     label: str | None = None
     labelled: bool | None = None
     weights: str | None = None
+    scale: Scale | None = None
     symbols: list[str] | None = None
     encoding: str = "utf-8"
     columns: tuple[str, ...] = ()  # the fields of examples of several columns

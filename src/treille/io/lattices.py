@@ -20,7 +20,7 @@ from .machine import MachineList, MachineParts
 from .open import COMPRESSED, Bytes, as_text
 from .symbols import format_symbols, over_one_table, with_words_used
 from .text_files import DELIMITERS, Collected, collected, records
-from .weights import KINDS, SEMIRING, Seen, check_kind, in_semiring
+from .weights import KINDS, SEMIRING, Seen, check_kind, describe_scale, in_semiring, scaled
 
 FORMATS: dict[str, tuple[str, tuple[str, ...], str]] = {  # title, suffixes, the kind of weights if none is requested
     "plf": ("PLF", (".plf",), "logprob"),
@@ -236,6 +236,10 @@ def blocks(files: Sequence[Member], request: Request, limits: Limits | None) -> 
     for run in runs(rows, limits, _size, f"{request.source}: holds no lattice, expected at least one"):
         some = list(run)
         found, weights = _parsed(some, request, seen)
+        if request.scale is not None:
+            weights = f"{weights}, {describe_scale(request.scale, found)}"
+            places = (one.place or f"{request.source}, lattice {i}" for i, one in enumerate(some))
+            found = [scaled(one, request.scale, place) for one, place in zip(found, places, strict=True)]
         machines = MachineList(over_one_table(found))
         understood = [f"in {len(files):,} files"] * (len(files) > 1)
         understood += ["words = outputs"] * any(not machine.is_acceptor for machine in machines.machines)

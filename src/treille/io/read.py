@@ -1,7 +1,7 @@
 """Read examples, with or without labels, from files of any known format."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from .multi_file import InputFile, document_blocks, joined_blocks, name_of
 from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name
 from .packed_trees import PackedTrees
 from .symbols import read_symbols
-from .weights import check_kind
+from .weights import check_kind, parse_scale
 
 FORMATS = tuple(format for family in (*BUILT_IN[::-1], columnar, lattices) for format in family.TITLES)
 Path = str | os.PathLike[str]
@@ -32,6 +32,7 @@ def read(
     encoding: str = "utf-8",
     labelled: bool | None = None,
     weights: str | None = None,
+    scale: float | Mapping[str, float] | str | None = None,
     symbols: Path | Sequence[str] | None = None,
     labels: Path | Labels | None = None,
     columns: Sequence[str] = (),
@@ -63,6 +64,9 @@ def read(
     weights : {"cost", "logprob", "prob"} or None
         The meaning of the numbers of lattices. None: as the format defines, otherwise recognised by their values; the note says
         which.
+    scale : float, dict of str to float, or None
+        The factor of all costs of lattices; or, for formats with several scores (kaldi, slf), a factor for each, 1 where none is
+        given, such as ``{"acoustic": 0.1}``: costs are then sums of scores, and scales and penalties of the file are not used.
     symbols : path, list of str or None
         The symbol table of lattices whose labels are numbers: a file in OpenFst's format, or a list.
     labels : path, dict, list or None
@@ -77,7 +81,7 @@ def read(
     skip_unlabelled : bool
         Leave out examples without a label; the note says how many.
     like : a trained model, or None
-        Read as the examples of this model were read: `text`, `weights` and `root_label` where they are not given here.
+        Read as the examples of this model were read: `text`, `weights`, `scale` and `root_label` where they are not given here.
 
     Raises
     ------
@@ -120,6 +124,7 @@ class ReadingPlan:
         like: Any = None,
         text: str | None = None,
         weights: str | None = None,
+        scale: float | Mapping[str, float] | str | None = None,
         symbols: Path | Sequence[str] | None = None,
         columns: Sequence[str] = (),
         **options: Any,
@@ -140,12 +145,14 @@ class ReadingPlan:
             text=text or known.get("text"),
             label=label,
             weights=weights or known.get("weights"),
+            scale=parse_scale(known.get("scale") if scale is None else scale),
             labelled=False if labels is not None or root_label else labelled,
             symbols=read_symbols(symbols),
             columns=tuple(columns),
             **options,
         )
-        own = tuple(name for name, value in (("weights", weights), ("symbols", symbols)) if value is not None)
+        given = {"weights": weights, "scale": scale, "symbols": symbols}
+        own = tuple(name for name, value in given.items() if value is not None)
         return cls(request, limits, labelled, labels, root_label, own)
 
     def input_file(self, path: Path | Sequence[Path]) -> InputFile:

@@ -1,7 +1,9 @@
 """Machines as formats hold them: the kind of numbers on their arcs, one final state, and states in topological order."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from .errors import InputError
 from .fields import listed
 from .machine import OF_ARCS, MachineParts
+from .parameters import to_float
 
 KINDS = {"cost": "costs", "logprob": "log-probabilities", "prob": "probabilities"}
 SEMIRING = {"cost": "log", "logprob": "log", "prob": "real"}
@@ -129,6 +132,74 @@ def without_zeros(parts: MachineParts) -> MachineParts:
     if arcs.all() and finals.all():
         return parts
     return parts.select(np.flatnonzero(arcs), np.flatnonzero(finals))
+
+
+Scale = float | Mapping[str, float]  # a factor of all costs, or of each score by name
+
+
+def parse_scale(value: Any) -> Scale | None:
+    """The factors of costs: a number for all of them, or a number for each score, as a dict or a text.
+
+    >>> parse_scale("0.1"), parse_scale("acoustic=0.1,language=1"), parse_scale(2)
+    (0.1, {'acoustic': 0.1, 'language': 1.0}, 2.0)
+    """
+    if value is None:
+        return None
+    given = value
+    if isinstance(value, str):
+        pairs = [pair.partition("=") for pair in value.split(",")]
+        given = {name.strip(): to_float(factor) for name, _, factor in pairs} if "=" in value else to_float(value)
+    factors = given if isinstance(given, Mapping) else {"all costs": given}
+    for name, factor in factors.items():
+        if not isinstance(factor, Real) or isinstance(factor, bool) or not np.isfinite(float(factor)):
+            found = f"scale of {name!r} is {factor!r}" if isinstance(value, Mapping) else f"scale is {value!r}"
+            raise InputError(f"{found}, expected a number, or one for each score, such as acoustic=0.1,language=1")
+    if not isinstance(given, Mapping):
+        if not float(given) > 0:
+            raise InputError(f"scale is {value!r}, expected a positive number")
+        return float(given)
+    return {name: float(factor) for name, factor in given.items()}
+
+
+def scaled(parts: MachineParts, scale: Scale, item: str) -> MachineParts:
+    """The machine with its costs times a factor, or as the sum of its scores, each times its factor, 1 where none is given.
+
+    >>> parts = MachineParts.of([(0, 1, 1, 30.0, 1)], {1: 0.0}, semiring="log")
+    >>> scaled(parts, 0.1, "item 0").weights.tolist()
+    [3.0]
+    """
+    named = scale if isinstance(scale, Mapping) else {}
+    for name in named:
+        if name not in parts.scores and len(parts.weights):
+            there = f"it has {', '.join(map(repr, parts.scores))}" if parts.scores else "it has none"
+            raise InputError(f"scale names {name!r}, but {item} has no such scores: {there}")
+    if parts.semiring == "real" and len(parts.weights):
+        raise InputError(f"{item}: scale is for costs (semiring 'log' or 'tropical'), its weights are 'real'")
+
+    def times(weights: np.ndarray, scores: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not isinstance(scale, Mapping):
+                costs, own = scale * weights, {name: scale * values for name, values in scores.items()}
+            else:
+                own = {name: scale.get(name, 1.0) * values for name, values in scores.items()}
+                costs = sum(own.values(), np.zeros(len(weights))) if own else weights
+        return np.where(np.isinf(costs) & np.isfinite(weights), np.nan, costs), own  # infinity would leave an arc out
+
+    weights, scores = times(parts.weights, parts.scores)
+    final_weights, final_scores = times(parts.final_weights, parts.final_scores)
+    return replace(parts, weights=weights, final_weights=final_weights, scores=scores, final_scores=final_scores)
+
+
+def describe_scale(scale: Scale, machines: Sequence[MachineParts]) -> str:
+    """What a scale made of the costs, for notes.
+
+    >>> describe_scale(0.1, []), describe_scale({"acoustic": 0.1}, [])
+    ('times 0.1', '0.1 * acoustic')
+    """
+    if not isinstance(scale, Mapping):
+        return f"times {scale:g}"
+    names = dict.fromkeys([*scale, *(name for machine in machines for name in machine.scores)])
+    return " + ".join(f"{scale.get(name, 1.0):g} * {name}" for name in names)
 
 
 def one_final(parts: MachineParts) -> MachineParts:
