@@ -159,6 +159,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "columns": lambda: svc(Columns({"title": NGram(2), "body": NGram(1, unit="word")}), table()),
     "columns-gram": lambda: svc(Columns({"title": Subsequence(2), "body": NGram(1, unit="word")}), table()),
     "sum": lambda: svc(1 + NGram(2) + 0.5 * Gappy(2, max_gap=1), treille.Strings(TEXTS)),
+    "sum-frozen": lambda: svc(NGram(2).weighted("idf").normalized() + 0.5 * Subsequence(2), TEXTS, Y3),
     "product": lambda: svc(NGram(1) * NGram(2), TEXTS),
     "power": lambda: svc(NGram(1) ** 2, TEXTS),
     "polynomial": lambda: svc(Polynomial(2), ROWS),

@@ -331,6 +331,7 @@ def kernel_algebra() -> Iterator[tuple[str, Case]]:
     yield "sum", wines(SVC(0.5 * NGram(2) + Gappy(2, 0.5, max_gap=1).normalized()))
     kernel = NGram(3).normalized() + NGram(2, min_n=1, unit="word").weighted("idf").normalized()
     yield "sum_many_classes", wines(SVC(kernel, C=10.0), sorted(WINES))  # weights of which most are 0
+    yield "sum_of_rows_and_values", wines(SVC(NGram(2).weighted("idf").normalized() + Subsequence(2).normalized()))
     yield "sum_without_features", wines(SVC(NGram(1) + Subsequence(2)), TWO)
     yield "product", wines(SVC(NGram(1) * NGram(2, unit="word")))
     yield "power", wines(SVC(NGram(2) ** 2))

@@ -9,6 +9,7 @@ from treille.drawing.tables import facts
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
 from treille.kernels.fitting import FitContext
+from treille.kernels.frozen import can_be_frozen
 from treille.kernels.parse import default_kernel
 from treille.kernels.precomputed import as_kernel
 from treille.kernels.wrapped import WrappedKernel
@@ -107,7 +108,7 @@ def plan(
     The choice never changes the optimum: that depends on the problem and the kernel alone.
     """
     kernel, loss, intercept, context = source.kernel, type(problem.loss), problem.intercept, context or FitContext()
-    if kernel.needs_features and not kernel.has_features:
+    if not can_be_frozen(kernel):
         if isinstance(kernel, Centered):
             raise InputError(
                 f"{kernel!r} cannot be used by an estimator, since {kernel.kernel!r} has no explicit features to take means of: "

@@ -15,6 +15,7 @@ from treille.io.parameters import check_choice, effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.expansion import Expansion, FeatureWeights
 from treille.kernels.fitting import FitContext
+from treille.kernels.frozen import frozen_state, read_frozen
 from treille.spaces.weight_automaton import pack_weights, unpack_weights
 
 CHUNK = 1 << 23  # symbols turned into rows at a time
@@ -116,9 +117,9 @@ class KernelFunctions(DecisionFunctions):
             raise InputError(
                 "representation is 'automaton', but the model keeps examples, not weights of features: use 'flat'"
             )
-        spec, arrays = self.support.state()
+        (spec, arrays), (fitted, features) = self.support.state(), frozen_state(self.kernel)
         own = {"coefficients": self.coefficients, "intercept": self.intercept}
-        return {"support": spec}, stored.under("support", arrays) | own
+        return {"support": spec} | fitted, stored.under("support", arrays) | features | own
 
 
 def functions_of_examples(
@@ -151,6 +152,7 @@ def read_functions(
             raise InputError("the weights of features in the file do not fit its classes")
     else:
         coefficients = stored.array(arrays, "coefficients", np.float64, ndim=2)
+        kernel = read_frozen(kernel, spec, arrays)
         support = kernel.batch(Batch.from_state(inside, own))  # which refuses examples that the kernel does not read
         functions = KernelFunctions(kernel, support, coefficients, intercept)
         found, expected = functions.coefficients.shape, (len(functions.support), n_functions)

@@ -15,6 +15,7 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.base import LinearOperator, check_finite
 from treille.kernels.fitting import FitContext
+from treille.kernels.frozen import frozen
 from treille.scikit_learn import Self
 from treille.spaces.functions import DecisionFunctions, functions_of_examples
 from treille.spaces.space import RowsSpace, Space
@@ -42,7 +43,7 @@ class ProductSpace(Space):
 
     @classmethod
     def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        return kernel.multiplies(batch)
+        return (kernel.has_features or not kernel.needs_features) and kernel.multiplies(batch)
 
     @classmethod
     def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None) -> Self:
@@ -90,8 +91,9 @@ class GramSpace(Space):
 
     @classmethod
     def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None) -> Self:
-        """Nothing is computed yet."""
-        return cls(kernel, batch, n_jobs, context or FitContext())
+        """Only features are computed, of the terms of a sum that depend on the training examples."""
+        context = context or FitContext()
+        return cls(frozen(kernel, batch, context, n_jobs), batch, n_jobs, context)
 
     def __len__(self) -> int:
         return len(self.batch)

@@ -13,6 +13,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import RandomState, check_seed, check_whole, effective_n_jobs, seed_of
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext
+from treille.kernels.frozen import frozen
 from treille.scikit_learn import BaseEstimator
 from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
 from treille.spaces.space import KernelRowsSpace
@@ -60,12 +61,13 @@ class Nystrom(BaseEstimator):
         self, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
     ) -> "NystromSpace":
         """Draws the landmarks and computes the features of the batch."""
-        n = len(batch)
+        n, context = len(batch), context or FitContext()
+        kernel = frozen(kernel, batch, context, n_jobs)
         drawn = np.random.default_rng(seed_of("seed", self.seed)).choice(n, min(self.n_landmarks, n), replace=False)
         landmarks = batch[np.sort(drawn)]
         fitted = None
         if kernel.needs_features:  # the features are fitted on all examples, not on the landmarks
-            features, whole = (context or FitContext()).fit(kernel, batch, n_jobs)
+            features, whole = context.fit(kernel, batch, n_jobs)
             own, threads = having(features.transform(landmarks, n_jobs), MatrixRows), effective_n_jobs(n_jobs)
             fitted = features, own
             among, across = own.gram(None, threads), having(whole, MatrixRows).gram(own, threads)
