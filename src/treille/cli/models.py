@@ -16,6 +16,7 @@ from treille.cli.console import Printer
 from treille.data.base import readable_size
 from treille.data.format import legend, listed, visible, visible_label
 from treille.explain.scores import unknown_labels
+from treille.io.atomic_write import STANDARD_OUTPUT
 from treille.io.model import read_spec
 
 LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
@@ -98,6 +99,8 @@ def check_writable(path: Path | None, what: str, inputs: Iterable[str] = (), for
     """
     if path is None:
         return
+    if str(path) == STANDARD_OUTPUT:
+        raise InputError(f"-: the {what} cannot be written to standard output: name a file")
     if path.is_file() and not force:
         again = "choose another name, or give --force to overwrite it"
         if any(_is_of(path, other) for other in inputs):

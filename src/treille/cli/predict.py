@@ -36,10 +36,8 @@ from treille.cli.options import Reading, flag, option
 from treille.data.format import class_counts, count, one_line, shares
 from treille.explain.tasks import Task
 from treille.io import Examples
-from treille.io.atomic_write import atomic_file, saving
+from treille.io.atomic_write import STANDARD_OUTPUT, atomic_file, saving
 from treille.kernels import Kernel
-
-STANDARD_OUTPUT = "-"
 
 
 @options.with_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")

@@ -23,6 +23,7 @@ from treille.explain.scores import Scores, area, measure, positive_class, unknow
 from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Choice
 from treille.io.errors import InputError
+from treille.io.targets import as_targets
 
 MOST_CLASSES = 20  # in the confusion matrix
 MOST_CURVES = 12
@@ -240,7 +241,7 @@ def truth_of(task: Choice, y: Any, n: int) -> list[str] | None:
     """The true labels by their names in reports, None if there are none."""
     if y is None:
         return None
-    names = [label_name(label) for label in y]
+    names = [label_name(label) for label in as_targets(y).ravel()]
     if len(names) != n:
         raise InputError(f"there are {n:,} examples in X and {len(names):,} labels in y: expected as many")
     titles = dict(zip(task.names, task.titles, strict=True))

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, TextIOBase
 from itertools import pairwise
 from typing import Any, BinaryIO
 
@@ -22,6 +22,7 @@ from treille import _core
 from .atomic_write import atomic_write
 from .errors import InputError
 from .open import STANDARD_INPUT, open_bytes, source_name
+from .paths import file_name
 
 BLOCK = 1 << 20  # bytes, about 80,000 tokens
 Source = str | os.PathLike[str] | BinaryIO
@@ -102,15 +103,18 @@ def write_columns(path: str | os.PathLike[str], columns: list[list[str]], offset
     atomic_write(path, lambda file: file.write(text.encode()), "sentences")
 
 
-def reader(source: Source, encoding: str) -> tuple[Read, str]:
+def reader(source: Any, encoding: str) -> tuple[Read, str]:
     """A function that reads bytes of UTF-8, and the name of the source. Pipes give what has arrived."""
-    named, pipe = isinstance(source, (str, os.PathLike)), False
-    if isinstance(source, (str, os.PathLike)) and os.fspath(source) != STANDARD_INPUT:
+    named, pipe = not hasattr(source, "read"), False
+    if isinstance(source, TextIOBase):
+        opened = getattr(source, "name", "stream")
+        raise InputError(f"{opened}: found a stream of text, expected one of bytes, such as open(path, 'rb')")
+    if named and file_name(source) != STANDARD_INPUT:
         stream: Any = open_bytes(source)
     else:
         stream = sys.stdin.buffer if named else source
         pipe = hasattr(stream, "read1") and not (hasattr(stream, "seekable") and stream.seekable())
-    name = source_name(source) if isinstance(source, (str, os.PathLike)) else str(getattr(source, "name", "stream"))
+    name = source_name(source) if named else str(getattr(source, "name", "stream"))
 
     def read(size: int) -> bytes:
         return bytes(stream.read1(size) if pipe and size > 0 else stream.read(size))

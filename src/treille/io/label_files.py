@@ -11,6 +11,7 @@ from .errors import InputError
 from .examples import Examples, unique
 from .fields import IDS, LABELS, first_of, label_text
 from .open import open_text, source_name
+from .paths import file_name, is_file_object
 
 Labels = Mapping[str, object] | Sequence[object]
 
@@ -76,8 +77,8 @@ class LabelsElsewhere:
     """Labels from another source, by id or in order, for examples that come in blocks, or all at once."""
 
     def __init__(self, labels: str | os.PathLike[str] | Labels, encoding: str, skip: bool, at_once: bool):
-        named = isinstance(labels, (str, os.PathLike))
-        self.source = os.fspath(labels) if named else "labels"  # type: ignore[arg-type]
+        named = isinstance(labels, (str, os.PathLike)) or is_file_object(labels)
+        self.source = file_name(labels) if named else "labels"  # type: ignore[arg-type]
         self.known: Labels = read_labels(labels, encoding) if named else labels  # type: ignore[arg-type, assignment]
         self.skip, self.at_once = skip, at_once
         self._n, self._stems, self._examples = 0, False, ""

@@ -16,6 +16,7 @@ from .label_files import Labels, LabelsElsewhere
 from .multi_file import InputFile, document_blocks, joined_blocks, name_of
 from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name
 from .packed_trees import PackedTrees
+from .paths import file_names
 from .symbols import read_symbols
 from .weights import check_kind, parse_scale
 
@@ -157,7 +158,7 @@ class ReadingPlan:
 
     def input_file(self, path: Path | Sequence[Path]) -> InputFile:
         """The files of a path, or of several paths."""
-        paths, request = [path] if isinstance(path, (str, os.PathLike)) else list(path), self.request
+        paths, request = file_names(path), self.request
         if not paths:
             raise InputError("found no file, expected at least one")
         if len(paths) == 1:

@@ -18,6 +18,7 @@ import numpy as np
 from .errors import InputError
 from .machine import EPSILON, MachineParts
 from .open import open_text, source_name
+from .paths import is_file_object
 from .parameters import to_float
 
 MOST_LABELS = 1 << 21  # of a table with gaps: every label takes memory
@@ -102,7 +103,7 @@ def with_words_used(machines: Sequence[MachineParts]) -> list[MachineParts]:
 
 def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[str] | None:
     """The symbol of every label, from a file with one `word label` per line; lists and None are returned unchanged."""
-    if table is None or not isinstance(table, str | os.PathLike):
+    if table is None or not (isinstance(table, str | os.PathLike) or is_file_object(table)):
         return None if table is None else list(table)
     pairs, source = [], source_name(table)
     with open_text(table) as lines:

@@ -15,6 +15,7 @@ from treille.io.chunks import read_chunks
 from treille.io.errors import InputError
 from treille.io.examples import Examples
 from treille.io.parameters import check_whole, parse_size
+from treille.io.paths import file_names
 from treille.io.read import read
 
 PathLike = str | os.PathLike[str]
@@ -137,7 +138,7 @@ class Parts:
         **options
             How files are read, as for `treille.io.read`: format, text, label, encoding, ...
         """
-        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        paths = file_names(path)
         characters = part_characters(memory)
 
         def open_parts() -> Iterator[Part]:
@@ -175,7 +176,7 @@ class Parts:
         checkpoint, min_count, **options
             As in `read`. The checkpoint is a folder of this machine.
         """
-        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        paths = file_names(path)
         files = [file for each in paths for file in files_of(each)]
 
         def open_parts() -> Iterator[Part]:  # for predictions, on this machine

@@ -25,10 +25,10 @@ from treille.cli.models import check_writable, refuse_model
 from treille.cli.options import argument, option
 from treille.cli.tag import sentences
 from treille.data.format import count, seconds
+from treille.io.atomic_write import STANDARD_OUTPUT
 from treille.io.open import STANDARD_INPUT, source_name
 from treille.tagging import Sentences
 
-STANDARD_OUTPUT = "-"
 END_OF_SENTENCE = re.compile(rb"\n\r?\n\Z")
 
 
