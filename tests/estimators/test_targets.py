@@ -45,14 +45,14 @@ NO_NUMBERS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS)
-@pytest.mark.parametrize("y, said", NO_LABELS)
+@pytest.mark.parametrize(("y", "said"), NO_LABELS)
 def test_what_is_not_one_label_per_example_is_refused_by_name_in_every_classifier(estimator, y, said):
     with pytest.raises(InputError, match=said):
         estimator(NGram(2)).fit(X, y)
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS)
-@pytest.mark.parametrize("y, said", NO_NUMBERS)
+@pytest.mark.parametrize(("y", "said"), NO_NUMBERS)
 def test_what_is_not_a_number_per_example_is_refused_by_name_in_every_regressor(estimator, y, said):
     with pytest.raises(InputError, match=said):
         estimator(NGram(2)).fit(X, y)

@@ -4,13 +4,14 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
 import treille
 from treille.cli import tag
 from treille.cli.console import fail
+from treille.cli.options import Command, UsageError
 
 HELP = """Train support vector machines on texts and other structures, or on tagged sentences, and use them.
 
@@ -48,12 +49,9 @@ app = typer.Typer(
 VERBS = "quickstart train learn predict evaluate explain report serve inspect features gram convert completion"
 for verb in VERBS.split():
     module = import_module(f"treille.cli.{verb}")
-    app.command(verb, help=module.__doc__)(module.run)
+    app.command(verb, cls=Command, help=module.__doc__)(module.run)
 
 app.add_typer(tag.group, name="tag")
-
-# Raised by typer for a command line that it cannot understand; it exports the subclass only.
-UsageError = cast("type[Any]", typer.BadParameter.__mro__[1])
 
 
 def _version(requested: bool) -> None:

@@ -45,7 +45,7 @@ def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool) -> 
         found = InputError(f"{first.source}: every label is {next(iter(counts))!r}, expected at least two classes")
         raise ended or found
     task.save(machine)
-    scored = task.score(machine, counts) if ended is None else None
+    scored = task.score(machine) if ended is None else None
     taken, n = time.perf_counter() - begun, count(counts.total(), "example")
     if ended is not None:
         what = "interrupted" if isinstance(ended, KeyboardInterrupt) else "the input ended with an error"

@@ -35,7 +35,7 @@ def read(
     weights: str | None = None,
     scale: float | Mapping[str, float] | str | None = None,
     symbols: Path | Sequence[str] | None = None,
-    labels: Path | Labels | None = None,
+    labels: Path | Sequence[Path] | Labels | None = None,
     columns: Sequence[str] = (),
     root_label: bool = False,
     brackets: bool | None = None,
@@ -70,9 +70,10 @@ def read(
         given, such as ``{"acoustic": 0.1}``: costs are then sums of scores, and scales and penalties of the file are not used.
     symbols : path, list of str or None
         The symbol table of lattices whose labels are numbers: a file in OpenFst's format, or a list.
-    labels : path, dict, list or None
+    labels : path, list of paths, dict, list or None
         Labels from another source: by id, or in order. A file holds an id and a label on each line (utt2label, TSV, CSV), or one
-        label per line. Ids are first words of FASTA headers, fields called id, key or name, utterances, or names of files.
+        label per line; several files are a list of `pathlib.Path`. Ids are first words of FASTA headers, fields called id, key or
+        name, utterances, or names of files.
     columns : list of str
         Read these fields as columns, for `treille.kernels.Columns`.
     root_label : bool
@@ -108,7 +109,7 @@ class ReadingPlan:
     request: Request
     limits: Limits | None  # of blocks; None: all at once
     labelled: bool | None
-    labels: Path | Labels | None
+    labels: Path | Sequence[Path] | Labels | None
     root_label: bool
     of_lattices: tuple[str, ...]  # options that were given, and are for lattices
 
@@ -120,7 +121,7 @@ class ReadingPlan:
         format: str | None = None,
         label: str | None = None,
         labelled: bool | None = None,
-        labels: Path | Labels | None = None,
+        labels: Path | Sequence[Path] | Labels | None = None,
         root_label: bool = False,
         like: Any = None,
         text: str | None = None,

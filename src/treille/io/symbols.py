@@ -18,8 +18,8 @@ import numpy as np
 from .errors import InputError
 from .machine import EPSILON, MachineParts
 from .open import open_text, source_name
-from .paths import is_file_object
 from .parameters import to_float
+from .paths import is_file_object
 
 MOST_LABELS = 1 << 21  # of a table with gaps: every label takes memory
 SIDES = {"inputs": "input_symbols", "outputs": "output_symbols"}

@@ -11,7 +11,7 @@ ONE_BY_ONE = "for several labels per example, train one model for each label, su
 
 
 def as_targets(y: Any, what: str = "label") -> np.ndarray:
-    """Labels or targets as an array. Refuses what has no order, and several labels for an example; a target may be a row of numbers.
+    """Labels or targets as an array, one per example, in order; a target may be a row of numbers. Refuses all else by name.
 
     >>> as_targets(["red", "white"]).tolist()
     ['red', 'white']
@@ -19,7 +19,7 @@ def as_targets(y: Any, what: str = "label") -> np.ndarray:
     if isinstance(y, (Mapping, Set, Iterator)):
         kind = type(y).__name__
         raise InputError(f"the {what}s are a {kind}, expected a list or an array with one {what} per example, in order")
-    if hasattr(y, "__len__") and getattr(y, "dtype", object) == object:
+    if hasattr(y, "__len__") and str(getattr(y, "dtype", "object")) == "object":
         for i, each in enumerate(y):
             several = isinstance(each, (Set, Mapping)) or (
                 what == "label" and isinstance(each, (Sequence, np.ndarray)) and not isinstance(each, (str, bytes))

@@ -13,11 +13,12 @@ standard input.
 
 import typer
 
+from treille.cli.options import Command
 from treille.cli.tag import evaluate, run, train
 
 group = typer.Typer(rich_markup_mode=None)
 for module in (train, run, evaluate):
-    group.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
+    group.command(module.__name__.rpartition(".")[2], cls=Command, help=module.__doc__)(module.run)
 
 
 @group.callback(invoke_without_command=True, help=__doc__)

@@ -44,7 +44,7 @@ KERNEL = "Such as 'linear()' or 'polynomial(2)', of the features of a token."
 SCHEME = "Scheme to learn chunks in, such as BIOES; auto or none."
 
 
-@options.with_options("cv")
+@options.with_options("cv", "positive")
 def run(
     files: sentences.TaggedFiles,
     kernel: Annotated[str | None, option("KERNEL", KERNEL, default="conjunctions of two features")] = None,
