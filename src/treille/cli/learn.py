@@ -25,7 +25,7 @@ from treille import InputError, LearnedRidge, LearnedSVC
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.options import flag, kernel_option, option, positive_option
-from treille.cli.training import HeldOut, Trained, TrainingJob, checked, fit, fold_splits, held_out
+from treille.cli.training import HeldOut, Trained, TrainingJob, check_classes, checked, fit, fold_splits, held_out
 from treille.explain.report import describe_report
 from treille.kernels.parse import format_kernel
 
@@ -73,6 +73,8 @@ def run(
     checked(learner)
     data = reading.load(printer, files, True, chosen, labels=False)
     learner.kernel = data.kernel
+    if not regression:
+        check_classes(data.examples)
     batch = data.kernel.batch(data.X, learner.n_jobs)
     y = np.asarray(data.examples.targets()) if regression else np.array(data.labels)
     wanted = None if regression else positive_option(sorted(set(data.labels)), common.positive)

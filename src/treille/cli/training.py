@@ -192,6 +192,11 @@ def check_classes(examples: Examples) -> None:
     """Refuses labels that are scores, or names of the examples: most of them have one example only."""
     labels, source = examples.labels or [], examples.source
     counts = class_counts(labels)
+    if _are_tagged_tokens(examples):
+        raise InputError(
+            f"{source}: looks like tagged sentences, one token per line with its tag in the last column: use 'treille tag train "
+            f"{source}'. If each line is an example, put a tab after its label"
+        )
     single, many = [label for label, n in counts.items() if n == 1], 2 * len(counts) > len(labels)
     if many and _are_scores(counts):
         raise InputError(
@@ -211,6 +216,19 @@ def check_classes(examples: Examples) -> None:
         f"{source}: {found}: these are no labels. Give labels by one file or folder per class (treille train pos.fa neg.fa), "
         f"by --labels FILE with an id and its label on each line, or by {field}"
     )
+
+
+def _are_tagged_tokens(examples: Examples) -> bool:
+    """Whether lines are tokens in columns, with blank lines between sentences, as in the shared tasks of CoNLL.
+
+    All lines have as many words, and there are fewer different last ones, which are tags, than first ones.
+    """
+    labels, lines = examples.labels or [], examples.lines
+    if examples.format != "lines" or not lines or lines[-1] - lines[0] + 1 == len(lines):
+        return False
+    words = [text.split() for text in examples.X]
+    same = len({len(each) for each in words}) == 1 and len(words[0]) > 0
+    return same and len({each[-1] for each in words}) < len(set(labels))
 
 
 def _are_scores(labels: Iterable[str]) -> bool:

@@ -7,8 +7,8 @@ Examples:
   treille tag evaluate chunks.treille test.txt
 
 Files have one token per line, its columns (word, part of speech, ...) separated by blanks or by tabs, and a blank
-line after each sentence, as in the shared tasks of CoNLL; the tag is the last column. Each may be gzipped; - is
-standard input.
+line after each sentence, as in the shared tasks of CoNLL; the tag is the last column, in CoNLL-U UPOS. Each may be
+gzipped; - is standard input.
 """
 
 import typer
