@@ -111,7 +111,7 @@ def test_errors_for_lower_case_dna_name_treille_dna_and_the_option_alphabet(cli,
         ),
         ("ngram(3, zzz=1)", "ngram has no parameter 'zzz': it has n,"),
         ("columns(title=ngrm(3))", "did you mean ngram?"),
-        ("rbf(2)", "The kernels are: "),
+        ("rbf(2)", "there is no kernel 'rbf'. Write a kernel as in"),
     ],
 )
 def test_errors_for_unknown_names_suggest_the_most_similar_name(text, said):

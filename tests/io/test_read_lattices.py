@@ -47,9 +47,9 @@ def test_plf_in_a_field_of_json_lines_or_of_a_table(tmp_path):
     records = [{"id": f"u{i}", "plf": text, "en": en} for i, (text, en) in enumerate([(VINE, "A vine?"), (WINE, "")])]
     path.write_bytes(gzip.compress("".join(json.dumps(record) + "\n" for record in records).encode()))
     examples = read(path, label=r"en~\?$")
-    assert examples.labels == [r"\?$", r"not \?$"]
+    assert examples.labels == [r"matching \?$", r"not matching \?$"]
     assert [m.name for m in examples.X.machines] == ["u0", "u1"]
-    assert r"label = en, \?$ (1) against the rest" in examples.note
+    assert r"label = en, matching \?$ (1) against the rest" in examples.note
     assert examples.fields == ["id", "plf", "en"]
     assert words(read(path, format="plf", text="plf")) == words(examples)
     with pytest.raises(InputError, match="there is no field 'lattice' for the text"):

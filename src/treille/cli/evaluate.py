@@ -6,10 +6,11 @@ Examples:
   treille evaluate acq.treille test.jsonl.gz --text title+body --label topics=acq
   treille evaluate spam.treille mail.tsv --json
 
-Labels are given as for train. The file is read as the model's training data were. --output writes a table of the
-examples: id, label, prediction and the score of each class. Prints accuracy, precision, recall and F1 of each class,
-and which class is taken for which. Of two classes, one is positive: the one that is 1, +, true, yes or positive,
-otherwise the label that sorts last, or that of --positive; for it, F1 and the area under the ROC curve are printed.
+Labels are given as for train; without such options, --label is that of the training. The file is read as the model's
+training data were. --output writes a table of the examples, with tabs, or as CSV or Parquet by its suffix: id, label,
+prediction and the score of each class. Prints accuracy, precision, recall and F1 of each class, and which class is
+taken for which. Of two classes, one is positive: the one that is 1, +, true, yes or positive, otherwise the label that
+sorts last, or that of --positive; for it, F1 and the area under the ROC curve are printed.
 A label that the model does not know is an error. For a model of numbers (SVR, Ridge): R2, mean absolute and root mean
 squared error. OneClassSVM expects the labels 1 for inliers and -1 for outliers.
 """
@@ -29,7 +30,7 @@ from treille.cli import options
 from treille.cli.console import Printer, aligned
 from treille.cli.models import check_writable, load_model
 from treille.cli.options import Reading, option
-from treille.cli.predict import Chunk, predicted, table_line, written
+from treille.cli.predict import Chunk, check_table, predicted, written
 from treille.data.format import count, visible_label
 from treille.explain.examples import names_of
 from treille.explain.page import Origin
@@ -55,6 +56,7 @@ def run(
 ) -> None:
     """Reads a model and labelled examples, and prints scores."""
     inputs = reading.inputs(str(model), *files)
+    check_table(output)
     check_writable(output, "table", inputs, force)
     check_writable(report, "report", inputs, force)
     estimator = load_model(model, files, "evaluate")
@@ -64,11 +66,12 @@ def run(
     labelled = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
     chunks = predicted(printer, labelled, reading, kernel, task.scores if names else estimator.predict, files[0])
     tally = _Classes(names, positive, printer.json) if names else _Numbers()
-    with written(output, "table") if output is not None else nullcontext(lambda lines: None) as write:
-        write([table_line(["id", "label", "predicted", *names])])
+    with written(output, "table") if output is not None else nullcontext() as table:
         for chunk in chunks:
             ids = chunk.examples.ids or [str(i) for i in range(n + 1, n + len(chunk.examples) + 1)]
-            write(map(table_line, zip(ids, *tally.add(ids, chunk), strict=True)))
+            columns = tally.add(ids, chunk)
+            if table is not None:
+                table.add(["id", "label", "predicted", *names], [ids, *columns])
             n += len(ids)
         examples, source = chunk.examples, chunk.examples.input or chunk.examples.source
         value = {"model": str(model), "file": source, "examples": n} | tally.result(printer, source, hint)

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_type_hints
 
@@ -34,8 +34,9 @@ Weights = Literal["cost", "logprob", "prob"]  # the kind of the numbers on the a
 
 
 def option(metavar: str, help: str, *names: str, default: str | bool = True, **limits: Any) -> Any:
-    """An option with a value, called like its parameter unless there are `names`; `default` describes the default value."""
-    return typer.Option(*names, metavar=metavar, help=help, show_default=default, **limits)
+    """An option with a value, called like its parameter unless there are `names`; `default` describes the default value. Choices
+    match in any case."""
+    return typer.Option(*names, metavar=metavar, help=help, show_default=default, case_sensitive=False, **limits)
 
 
 def flag(name: str, help: str) -> Any:
@@ -133,9 +134,9 @@ class Reading:
         """The options that a model file stores.
 
         >>> Reading(text="title+body", alphabet="dna", label="topic").remembered()
-        {'text': 'title+body', 'alphabet': 'dna'}
+        {'text': 'title+body', 'label': 'topic', 'alphabet': 'dna'}
         """
-        kept = ("text", "weights", "scale", "alphabet", "root_label")
+        kept = ("text", "label", "weights", "scale", "alphabet", "root_label")
         return {name: getattr(self, name) for name in kept if getattr(self, name)}
 
     def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
@@ -223,6 +224,37 @@ class ReadingLike(Reading):
 
     def options(self, kernel: Kernel | None) -> dict[str, Any]:
         return super().options(kernel) | {"like": self.model}
+
+    @property
+    def as_in_training(self) -> "ReadingLike":
+        """These options with the --label of the training, where no labels are given in another way."""
+        given = self.label or self.labels or self.root_label or self.model.reading_.get("root_label")
+        return self if given else replace(self, label=self.model.reading_.get("label"))
+
+    def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
+        """The examples of files, with the labels that training had, or with those that other files have."""
+        own = self if labelled is False else self.as_in_training
+        try:
+            return Reading.read(own, printer, paths, labelled, kernel)
+        except InputError:
+            if own.label == self.label:
+                raise
+        return super().read(printer, paths, labelled, kernel)
+
+    def chunks(
+        self, paths: Sequence[str], labelled: bool, kernel: Kernel | None, ids: bool, **sizes: Any
+    ) -> Iterator[Examples]:
+        own = self.as_in_training if labelled else self
+        chunks = Reading.chunks(own, paths, labelled, kernel, ids, **sizes)
+        try:
+            first = next(chunks)
+        except InputError:
+            if own.label == self.label:
+                raise
+            yield from super().chunks(paths, labelled, kernel, ids, **sizes)
+            return
+        yield first
+        yield from chunks
 
 
 def _with_numbers(examples: Examples, kernel: Kernel) -> PackedColumns:

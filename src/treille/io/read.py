@@ -15,6 +15,7 @@ from .guess import BUILT_IN, families, guess, is_of_users
 from .label_files import Labels, LabelsElsewhere
 from .multi_file import InputFile, document_blocks, joined_blocks, name_of
 from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name
+from .other_programs import refuse_other_programs
 from .packed_trees import PackedTrees
 from .paths import file_names
 from .symbols import read_symbols
@@ -232,6 +233,8 @@ def _recognised(stream: Text, request: Request) -> tuple[Request, Iterator[str]]
     """The request with the format of a file, and the lines of the file; none for formats that are read as bytes."""
     source, text, format = request.source, request.text, request.format
     head = stream.buffer.peek()
+    if not format:
+        refuse_other_programs(source, head)
     by_bytes = columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
     guessed = (format, "") if format else None if is_of_users(source) else by_bytes
     if guessed is not None and guessed[0] in (*columnar.TITLES, *lattices.TITLES):
