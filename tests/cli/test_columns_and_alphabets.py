@@ -57,8 +57,8 @@ def test_fields_of_trees_are_read_as_trees_unless_the_kernel_reads_texts(cli, tm
 @pytest.mark.parametrize(
     ("alphabet", "letters", "kernel"),
     [
-        ("dna", "acgt", "gappedkmer(10, skip=N, reverse_complement=True).weighted(nb).normalized()"),
-        ("rna", "acgu", "gappedkmer(10, alphabet=ACGT, skip=N).normalized()"),
+        ("dna", "acgt", "gappedkmer(10, k=6, skip=N, reverse_complement=True).weighted(nb).normalized()"),
+        ("rna", "acgu", "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()"),
         ("protein", "mkvl", "gappedkmer(6, k=4, skip=X).normalized()"),
     ],
 )

@@ -151,9 +151,9 @@ def test_models_remember_how_examples_are_read(cli, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"vin": "red", "kind": "r"}\n{"vin": "white", "kind": "w"}\n')
     assert cli("train", "a.jsonl", "--text", "vin", "--label", "kind", *KERNEL, "--model", "m.treille").code == 0
     assert cli("predict", "m.treille", "a.jsonl").out == "r\nw\n"
-    assert cli("inspect", "m.treille", "--json").json()["reading"] == {"text": "vin"}
+    assert cli("inspect", "m.treille", "--json").json()["reading"] == {"text": "vin", "label": "kind"}
     model = treille.load("m.treille")
-    assert model.reading_ == {"text": "vin"}
+    assert model.reading_ == {"text": "vin", "label": "kind"}
     assert model.predict(read("a.jsonl", like=model).X).tolist() == ["r", "w"]
     assert cli("predict", "m.treille", "-", "--text", "text", stdin=b"red\n").out == "r\n"
 

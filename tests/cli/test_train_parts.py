@@ -100,7 +100,7 @@ def test_the_options_of_reading_are_kept(cli, tmp_path, small_parts):
     )
     assert answer.code == 0, answer.err
     assert "alphabet: dna, " in answer.err
-    assert treille.load("m").reading_ == {"text": "seq", "alphabet": "dna"}
+    assert treille.load("m").reading_ == {"text": "seq", "label": "kind", "alphabet": "dna"}
     assert cli("predict", "m", "dna.csv").out.split()[:2] == ["x", "y"]
 
 
