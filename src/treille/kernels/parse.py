@@ -205,7 +205,8 @@ class _Misspelt(ValueError):
     """A name that does not exist; the message ends with the nearest ones that do, if some are near."""
 
     def __init__(self, message: str, name: str, names: Sequence[str], form: str, most: int = 1):
-        close = difflib.get_close_matches(name.lower(), names, n=most)
+        near = difflib.get_close_matches
+        close = near(name.lower(), names, n=1, cutoff=0.8) or near(name.lower(), names, n=most)
         self.hint = f"did you mean {' or '.join(map(form.format, close))}?" if close else ""
         super().__init__(message)
 
