@@ -8,37 +8,32 @@
 ['text', 'bits']
 """
 
-from importlib.metadata import version
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from treille import automata, estimators, kernels, learning, solvers, tagging, trees
-from treille.automata import Fst
-from treille.data import Batch, Graphs, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
-from treille.estimators import *  # noqa: F403  # its __all__ is the list of estimators
-from treille.io.errors import InputError
-from treille.registry import register
-from treille.solvers import ConvergenceWarning, Report
+if TYPE_CHECKING:
+    from treille.estimators import *  # noqa: F403
+    from treille.public import *  # noqa: F403
+    from treille.public import __all__ as __all__
+    from treille.public import __version__ as __version__
+else:
+    import_module("treille.registry")  # formats of other packages are known to treille.io, whatever is imported first
 
-__version__ = version("treille")
-__all__ = [
-    "Batch",
-    "ConvergenceWarning",
-    "Fst",
-    "Graphs",
-    "InputError",
-    "Lattices",
-    "Report",
-    "Strings",
-    "Trees",
-    "Vectors",
-    "automata",
-    "dna",
-    "kernels",
-    "learning",
-    "protein",
-    "register",
-    "reverse_complement",
-    "solvers",
-    "tagging",
-    "trees",
-]
-__all__ += estimators.__all__
+    def __getattr__(name: str) -> Any:
+        """Imports the public names when one is used: scikit-learn takes a second, and `treille --version` does not need it."""
+        if name.islower() and not name.startswith("_") and _has_module(name):
+            return import_module(f"treille.{name}")
+        if name not in ("__all__", "__version__") and name.startswith("_"):
+            raise AttributeError(f"module 'treille' has no attribute {name!r}")
+        public = import_module("treille.public")
+        if not hasattr(public, name):
+            raise AttributeError(f"module 'treille' has no attribute {name!r}")
+        value = globals()[name] = getattr(public, name)
+        return value
+
+    def _has_module(name: str) -> bool:
+        return any(Path(folder, name).is_dir() or Path(folder, f"{name}.py").is_file() for folder in __path__)  # noqa: F405
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *import_module("treille.public").__all__})

@@ -131,7 +131,9 @@ def test_a_model_of_one_value_against_the_rest_names_the_label_option(cli):
     Path("news.csv").write_text("text,topic\naa,acq\nbb,grain\n")
     assert cli("train", "news.csv", "--label", "topic=acq", "--kernel", "ngram(1)", "--model", "m.treille").code == 0
     assert cli("evaluate", "m.treille", "news.csv", "--label", "topic=acq").code == 0
-    assert "use --label FIELD=acq" in assert_refused(cli("evaluate", "m.treille", "news.csv"))
+    assert cli("evaluate", "m.treille", "news.csv").code == 0  # the model remembers
+    Path("other.csv").write_text("text,class\naa,acq\nbb,grain\n")
+    assert "use --label FIELD=acq" in assert_refused(cli("evaluate", "m.treille", "other.csv"))
     assert "use --label FIELD=acq" not in assert_refused(cli("evaluate", "m.treille", "news.csv", "--label", "x=acq"))
 
 
@@ -147,7 +149,7 @@ def test_a_model_of_one_value_against_the_rest_names_the_label_option(cli):
         (["train", "wines.csv", "--loss", "log"], "squared_hinge"),
         (["train", "wines.csv", "--cv", "2", "--holdout", "0.5"], "choose one way to score"),
         (["train", "wines.csv", "--holdout", "1.5"], "between 0 and 1"),
-        (["train", "wines.csv", "--kernel", "rbf(3)", "--cv", "2"], "The kernels are: "),
+        (["train", "wines.csv", "--kernel", "rbf(3)", "--cv", "2"], "there is no kernel 'rbf'. Write a kernel as in"),
         (["features", "wines.csv", "--output", "x.mat"], ".npz, .svmlight, .tsv"),
     ],
 )

@@ -57,8 +57,8 @@ def test_fields_of_trees_are_read_as_trees_unless_the_kernel_reads_texts(cli, tm
 @pytest.mark.parametrize(
     ("alphabet", "letters", "kernel"),
     [
-        ("dna", "acgt", "gappedkmer(10, skip=N, reverse_complement=True).weighted(nb).normalized()"),
-        ("rna", "acgu", "gappedkmer(10, alphabet=ACGT, skip=N).normalized()"),
+        ("dna", "acgt", "gappedkmer(10, k=6, skip=N, reverse_complement=True).weighted(nb).normalized()"),
+        ("rna", "acgu", "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()"),
         ("protein", "mkvl", "gappedkmer(6, k=4, skip=X).normalized()"),
     ],
 )
@@ -111,7 +111,7 @@ def test_errors_for_lower_case_dna_name_treille_dna_and_the_option_alphabet(cli,
         ),
         ("ngram(3, zzz=1)", "ngram has no parameter 'zzz': it has n,"),
         ("columns(title=ngrm(3))", "did you mean ngram?"),
-        ("rbf(2)", "The kernels are: "),
+        ("rbf(2)", "there is no kernel 'rbf'. Write a kernel as in"),
     ],
 )
 def test_errors_for_unknown_names_suggest_the_most_similar_name(text, said):

@@ -135,3 +135,33 @@ def test_graphs_are_not_written_as_lattices_nor_lattices_as_graphs(cli, plf):
     Path("a.jsonl").write_text('{"nodes": ["C"], "edges": []}\n')
     assert "a.jsonl: does not look like lattices" in cli("convert", "a.jsonl", "a.plf").err
     assert "dev.plf: does not look like graphs" in cli("convert", plf, "b.jsonl", "--to", "graphs").err
+
+
+def test_lattices_are_written_to_standard_output_and_not_to_files_called_minus(cli, plf, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    to_file, to_pipe = cli("convert", plf, "some.jsonl"), cli("convert", plf, "-", "--to", "arcs")
+    assert to_file.code == to_pipe.code == 0
+    assert to_pipe.out == (tmp_path / "some.jsonl").read_text()
+    assert "written to standard output" in to_pipe.err
+    assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / "some.jsonl"])
+    several = cli("convert", plf, "-", "--to", "openfst-text")
+    assert (several.code, several.out) == (1, "")
+    assert "one machine per file" in several.err
+    assert cli("convert", plf, "-", "--to", "arcs", "--json").code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "wines.csv", "--model", "-"],
+        ["train", "wines.csv", "--model", "m.treille", "--report", "-"],
+        ["explain", "wines.treille", "wines.csv", "--html", "-"],
+        ["evaluate", "wines.treille", "wines.csv", "--output", "-"],
+        ["report", "wines.treille", "wines.csv", "--output", "-"],
+    ],
+)
+def test_commands_that_cannot_write_to_standard_output_say_so(cli, model, tmp_path, words):
+    answer = cli(*words)
+    assert answer.code == 1
+    assert "cannot be written to standard output: name a file" in answer.err
+    assert not (tmp_path / "-").exists()

@@ -20,7 +20,8 @@ def test_it_writes_a_page_with_both_baselines(cli, wines, model):
     assert answer.code == 0, answer.err
     assert answer.out.startswith("written:  report.html, ")
     text = page()
-    assert f"SVC on {wines}" in text
+    assert "SVC on wines.csv" in text
+    assert "<h1><bdi>SVC on wines.csv</bdi></h1>" in text
     assert "60 examples; trained in" in text
     assert "TF-IDF words, LinearSVC" in text
     assert "too good" not in text

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -412,3 +413,83 @@ def test_no_command_overwrites_its_input(cli, data, tagger):
     for output in (data, tagger):
         answer = cli("tag", "run", tagger, data, "--output", output)
         assert (answer.code, "is an input of this command" in answer.err) == (1, True)
+
+
+CONLLU = """# sent_id = {0}
+1-2\tDon't{0}\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDo\tdo\tAUX\tVBP\t_\t3\taux\t_\t_
+2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_
+3\trun{0}\trun\tVERB\tVB\t_\t0\troot\t_\tSpaceAfter=No
+3.1\tit\tit\tPRON\tPRP\t_\t_\t_\t3:obj\t_
+
+"""
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    path = tmp_path / "dev.conllu"
+    path.write_text("".join(map(CONLLU.format, range(5))))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "column"), [([], "upos"), (["--tag-column", "4"], "upos"), (["--tag-column", "xpos"], "xpos")]
+)
+def test_conllu_is_read_by_its_columns_and_only_words_are_features(cli, treebank, words, column):
+    answer = cli("tag", "train", treebank, *words, "--model", "m.treille", "--test", treebank, "--json")
+    assert (
+        f"5 sentences, 15 tokens, CoNLL-U: the word is FORM, the tag {column.upper()}, such as 'Do' and" in answer.err
+    )
+    value = answer.json()
+    assert (value["sentences"], value["tokens"], value["columns"], value["score"]["accuracy"]) == (5, 15, 1, 1.0)
+    assert set(value["tags"]) == ({"AUX", "PART", "VERB"} if column == "upos" else {"VBP", "RB", "VB"})
+    assert not [template for template in value["templates"] if "pos[" in template or re.search(r"\bx\d\[", template)]
+    assert treille.load("m.treille").reading_["tag_column"] == column
+    text = treebank.read_text()
+    blank = text.replace("AUX", "_").replace("PART", "_").replace("VERB", "_") if column == "upos" else text
+    answer = cli("tag", "run", "m.treille", "-", stdin=blank.encode())
+    assert answer.out == text
+    assert "accuracy 1.0000 (15 of 15 tags right)" in cli("tag", "evaluate", "m.treille", treebank).out
+    assert cli("report", "m.treille", treebank, "--train", treebank).code == 0
+
+
+def test_columns_that_are_no_tags_are_refused_by_name(cli, treebank, data):
+    for column in ("head", "id", "11", "nonsense"):
+        answer = cli("tag", "train", treebank, "--tag-column", column, "--model", "m.treille")
+        assert answer.code == 2
+        assert "expected a column of CoNLL-U: lemma (3), upos (4)" in answer.err
+    answer = cli("tag", "train", data, "--tag-column", "upos", "--model", "m.treille")
+    assert answer.code == 2
+    assert "upos is not one of the 3 columns of" in answer.err
+    assert "which is not CoNLL-U" in answer.err
+
+
+NER = "-DOCSTART- -X- -X- O\n\n" + "".join(f"Anna{i} NNP B-NP B-PER\nsees{i} VBZ B-VP O\n\n" for i in range(20))
+
+
+@pytest.mark.parametrize(
+    "words", [["train", "--cv", "2"], ["train", "--stream"], ["train", "--memory", "2GB"], ["learn"]]
+)
+def test_tagged_sentences_are_pointed_to_tag_train(cli, tmp_path, words):
+    (tmp_path / "ner.conll").write_text(NER)
+    answer = cli(words[0], "ner.conll", *words[1:], "--model", "m.treille")
+    assert (answer.code, answer.out) == (1, "")
+    assert "looks like tagged sentences, one token per line" in answer.err
+    assert "use 'treille tag train ner.conll'" in answer.err
+
+
+def test_marks_of_documents_are_no_sentences_and_are_kept_in_the_output(cli, tmp_path):
+    path = tmp_path / "ner.conll"
+    path.write_text(NER)
+    answer = cli("tag", "train", path, "--kernel", "linear()", "--model", "m.treille")
+    assert "20 sentences, 40 tokens" in answer.err
+    tagged = cli("tag", "run", "m.treille", path).out.splitlines()
+    assert tagged[:3] == ["-DOCSTART- -X- -X- O O", "", "Anna0 NNP B-NP B-PER B-PER"]
+
+
+def test_labels_before_texts_of_equal_length_with_blank_lines_are_still_texts(cli, tmp_path):
+    rows = "".join(
+        f"{'yes' if i % 2 else 'no'} word{i} and{i % 7} more{i % 9}\n" + "\n" * (i % 5 == 0) for i in range(40)
+    )
+    (tmp_path / "a.txt").write_text(rows)
+    assert cli("train", "a.txt", "--cv", "2", "--kernel", "ngram(2)").code == 0

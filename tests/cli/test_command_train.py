@@ -3,10 +3,12 @@
 import gzip
 from pathlib import Path
 
+import numpy as np
 import pytest
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import treille
+from treille import SVCCV
 from treille.kernels import NGram
 
 
@@ -39,11 +41,11 @@ def test_the_model_equals_the_model_trained_in_python(cli, wines):
     assert saved.get_params() | {"kernel": None} == same.get_params() | {"kernel": None}
 
 
-def test_cross_validation_gives_mean_and_spread_and_names_the_rarer_class(cli, wines):
+def test_cross_validation_gives_mean_and_spread_and_names_the_positive_class(cli, wines):
     answer = cli("train", wines, "--cv", 5)
     assert answer.code == 0
     assert "in 5-fold cross-validation" in answer.out
-    assert "F1 of 'red' 0." in answer.out
+    assert "F1 of 'white' 0." in answer.out
     assert answer.out.count("±") == 3
     assert "saved:    no" in answer.out
 
@@ -57,7 +59,7 @@ def test_json_is_one_object_alone_on_standard_output(cli, wines):
     assert value["report"]["relative_gap"] <= 1e-3
     assert value["score"]["folds"] == 3
     assert 0.9 < value["score"]["accuracy"]["mean"] < 1
-    assert value["score"]["positive"] == "red"
+    assert value["score"]["positive"] == "white"
     assert value["bytes"] == Path("wines.treille").stat().st_size
 
 
@@ -68,11 +70,40 @@ def test_a_part_held_out_is_scored(cli, wines):
     assert "on 25% held out" in cli("train", wines, "--holdout", 0.25).out
 
 
-def test_another_file_is_scored_and_its_unknown_labels_are_reported(cli, wines):
+def test_another_file_is_scored_and_unknown_labels_in_it_are_refused_before_training(cli, wines):
+    Path("test.csv").write_text("text,label\na red wine of dark cherries,red\na white wine,red\n")
+    assert cli("train", wines, "--test", "test.csv", "--json").json()["score"]["accuracy"]["mean"] == 0.5
     Path("test.csv").write_text("text,label\na red wine of dark cherries,red\na pink wine,rosé\n")
-    answer = cli("train", wines, "--test", "test.csv", "--json")
-    assert answer.json()["score"]["accuracy"]["mean"] == 0.5
-    assert "1 example with a label that the model does not know, counted as errors: rosé (1)" in answer.err
+    answer = cli("train", wines, "--test", "test.csv", "--model", "m.treille")
+    assert (answer.code, answer.out) == (1, "")
+    assert "1 example has a label that the model does not know, rosé (1); it knows red, white" in answer.err
+    assert not Path("m.treille").exists()
+
+
+def test_the_best_of_several_is_marked_as_optimistic_and_nested_folds_score_the_choice(cli, wines):
+    grid = ("train", wines, "--cv", 3, "--C", "0.01,1", "--kernel", "ngram(2..3)")
+    best, nested = cli(*grid), cli(*grid, "--nested")
+    assert "in 3-fold cross-validation, the best of 4 on the folds that chose it, so optimistic" in best.out
+    assert "in nested 3-fold cross-validation: chosen anew without each fold" in nested.out
+    assert "optimistic" not in nested.out
+    chosen = [line for line in nested.out.splitlines() if line.startswith("chosen")]
+    assert chosen == [line for line in best.out.splitlines() if line.startswith("chosen")]
+    assert cli(*grid, "--json").json()["score"]["optimistic"]
+    assert not cli("train", wines, "--cv", 3, "--json").json()["score"]["optimistic"]
+    assert "optimistic" not in cli("train", wines, "--cv", 3).out
+    for words in (["--cv", 3], ["--C", "1"], []):
+        answer = cli("train", wines, *words, "--nested", "--model", "m.treille")
+        assert answer.code == 2
+        assert "--nested" in answer.err
+
+
+def test_nested_scores_are_those_of_a_search_inside_a_cross_validation(cli, wines):
+    texts, labels = zip(*(line.rsplit(",", 1) for line in wines.read_text().splitlines()[1:]), strict=True)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    search = SVCCV([NGram(2), NGram(3)], [0.01, 1.0], cv=folds, random_state=0)
+    expected = cross_val_score(search, np.array(texts), np.array(labels), cv=folds).mean()
+    words = ("train", wines, "--cv", 3, "--C", "0.01,1", "--kernel", "ngram(2..3)", "--nested", "--json")
+    assert cli(*words).json()["score"]["accuracy"]["mean"] == pytest.approx(expected)
 
 
 def test_the_number_of_threads_changes_nothing(cli, wines):

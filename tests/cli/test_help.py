@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import treille
-from treille.cli import app
+from treille.cli.app import app
 
 VERBS = (
     "quickstart",
@@ -130,3 +130,20 @@ def test_bash_completes(cli, tmp_path, words, offered):
     run += f"COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _treille; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     answer = subprocess.run(["bash", "-c", run], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert sorted(answer.stdout.split()) == sorted(offered)
+
+
+def test_the_version_is_printed_without_importing_what_commands_need():
+    code = "import sys, treille.cli; treille.cli.main(['--version']); print('sklearn' in sys.modules, 'typer' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == f"treille {treille.__version__}\nFalse False\n"
+
+
+def test_public_names_are_there_as_if_they_had_been_imported():
+    code = (
+        "import treille\n"
+        "assert {'SVC', 'Tagger', 'io', 'kernels'} <= {*dir(treille), 'io'} and not hasattr(treille, 'nonsense')\n"
+        "assert treille.io.read and treille.SVC is treille.estimators.SVC and treille.Features.__name__ == 'Features'\n"
+        "from treille import *\n"
+        "assert SVC is treille.SVC and set(treille.__all__) <= set(globals())\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

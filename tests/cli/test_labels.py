@@ -40,6 +40,38 @@ def test_one_file_per_class_trains_and_evaluates_and_predictions_carry_the_ids(c
     assert scored["score"]["accuracy"]["mean"] == 1.0
 
 
+def test_options_that_take_several_files_take_them_one_after_another(cli, genes):
+    (genes / "pos.test.fa").write_text(POS)
+    (genes / "neg.test.fa").write_text(NEG)
+    assert cli("train", "pos.fa", "neg.fa", *KERNEL, "--model", "m.treille").code == 0
+    for again in (["pos.test.fa", "--test", "neg.test.fa"], ["pos.test.fa", "neg.test.fa"]):
+        value = cli("train", "pos.fa", "neg.fa", "--test", *again, *KERNEL, "--json").json()
+        assert (value["classes"], value["score"]["accuracy"]["mean"]) == ({"neg": 6, "pos": 6}, 1.0)
+    assert cli("train", f"--test={genes / 'pos.test.fa'}", "neg.test.fa", *KERNEL, "--", "pos.fa", "neg.fa").code == 0
+    report = ("report", "m.treille", "pos.test.fa", "neg.test.fa", "--train", "pos.fa", "neg.fa")
+    assert cli(*report, "--output", "report.html").code == 0
+    assert "12 of 12 right" in (genes / "report.html").read_text()
+    swallowed = cli("train", "--test", "pos.test.fa", "neg.test.fa", "pos.fa", "neg.fa")
+    assert swallowed.code == 2
+    assert "--test takes all words up to the next option: put the others before it, or after --" in swallowed.err
+
+
+def test_labels_of_several_files_are_joined(cli, genes):
+    rows = (genes / "labels.tsv").read_text().splitlines(keepends=True)
+    (genes / "a.tsv").write_text("".join(rows[:5]))
+    (genes / "b.tsv").write_text("".join(rows[5:]))
+    train = ("train", "all.fa", *KERNEL, "--json", "--cv", "2", "--labels")
+    one, two = cli(*train, "labels.tsv").json(), cli(*train, "a.tsv", "b.tsv").json()
+    assert one["classes"] == two["classes"]
+    (genes / "b.tsv").write_text("".join(rows[4:]).replace(rows[4].strip(), rows[4].strip() + "x"))
+    assert "found a second label for" in cli(*train, "a.tsv", "b.tsv").err
+    (genes / "lines").write_text("p\n" * 6 + "n\n" * 6)
+    assert "expected ids in all files of labels, or in none" in cli(*train, "a.tsv", "lines").err
+    (genes / "first").write_text("p\n" * 6)
+    (genes / "second").write_text("n\n" * 6)
+    assert cli(*train, "first", "second").json()["classes"] == one["classes"]
+
+
 def test_labels_of_another_file_are_matched_by_id(cli, genes):
     assert cli("train", "all.fa", "--labels", "labels.tsv", *KERNEL, "--model", "m.treille").code == 0
     (genes / "wrong.tsv").write_text((genes / "labels.tsv").read_text().replace("n0\tn", "n0\tp"))
@@ -119,9 +151,9 @@ def test_models_remember_how_examples_are_read(cli, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"vin": "red", "kind": "r"}\n{"vin": "white", "kind": "w"}\n')
     assert cli("train", "a.jsonl", "--text", "vin", "--label", "kind", *KERNEL, "--model", "m.treille").code == 0
     assert cli("predict", "m.treille", "a.jsonl").out == "r\nw\n"
-    assert cli("inspect", "m.treille", "--json").json()["reading"] == {"text": "vin"}
+    assert cli("inspect", "m.treille", "--json").json()["reading"] == {"text": "vin", "label": "kind"}
     model = treille.load("m.treille")
-    assert model.reading_ == {"text": "vin"}
+    assert model.reading_ == {"text": "vin", "label": "kind"}
     assert model.predict(read("a.jsonl", like=model).X).tolist() == ["r", "w"]
     assert cli("predict", "m.treille", "-", "--text", "text", stdin=b"red\n").out == "r\n"
 

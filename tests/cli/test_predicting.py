@@ -197,8 +197,8 @@ def test_outputs_that_are_no_files_are_written_directly_and_links_are_followed(c
     if os.path.exists("/dev/fd"):
         read_end, write_end = os.pipe()
         with os.fdopen(read_end) as pipe:
-            with written(f"/dev/fd/{write_end}", "predictions") as write:
-                write(["a\n", "b\n"])
+            with written(f"/dev/fd/{write_end}", "predictions") as table:
+                table.add(["label"], [["a", "b"]], titled=False)
             os.close(write_end)
             assert pipe.read() == "a\nb\n"
 

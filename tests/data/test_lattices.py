@@ -406,3 +406,9 @@ def test_lattices_come_from_files_too(tmp_path):
     (tmp_path / "a.csv").write_text("text,label\na,b\n")
     with pytest.raises(InputError, match="was read as csv, expected lattices: name their format"):
         Lattices.from_file(tmp_path / "a.csv")
+
+
+def test_a_single_thing_is_counted_in_the_singular():
+    one = Lattices([MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0})])
+    assert repr(one).startswith("Lattices(1 lattice, ")
+    assert "1 lattices" not in str(Lattices.summarise(one, 0, 80).fields)

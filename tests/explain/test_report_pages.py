@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import treille
+from treille import InputError
 from treille.explain.page import Origin, Page
 from treille.explain.report import report_content, write_report
 from treille.kernels import NGram, Subpath, WeisfeilerLehman
@@ -164,9 +165,11 @@ def test_hundreds_of_classes_fit_on_a_page(tmp_path):
     assert (tmp_path / "report.html").stat().st_size < 4_000_000
 
 
-def test_labels_that_the_model_does_not_know_are_a_warning(tmp_path):
-    text = report_of(fitted(), tmp_path, WINES[:3], ["red", "rosé", "red"])
-    assert "1 example with a label that the model does not know, counted as errors: rosé (1)" in text
+def test_labels_that_the_model_does_not_know_are_refused(tmp_path):
+    with pytest.raises(
+        InputError, match=r"y: 1 example has a label that the model does not know, rosé \(1\); it knows red, white"
+    ):
+        report_of(fitted(), tmp_path, WINES[:3], ["red", "rosé", "red"])
 
 
 def test_a_model_that_did_not_converge_says_so(tmp_path):

@@ -89,8 +89,66 @@ def test_a_hash_is_a_token_where_blanks_separate_and_a_comment_where_tabs_do():
     assert len(read("# only\n\n# comments\n\na\tb\n")) == 1
 
 
-def test_document_marks_are_sentences_of_one_token():
-    assert list(read("-DOCSTART- -X- O\n\na b O\n")) == [[("-DOCSTART-", "-X-", "O")], [("a", "b", "O")]]
+def test_document_marks_are_no_sentences():
+    sentences = read("-DOCSTART- -X- O\n\na b O\n\n-DOCSTART- -X- O\n\nc d T\n")
+    assert list(sentences) == [[("a", "b", "O")], [("c", "d", "T")]]
+    assert [column.values for column in sentences.columns] == [["a", "c"], ["b", "d"], ["O", "T"]]
+    assert sentences.origin.lines.tolist() == [3, 7]
+    assert len(read("-DOCSTART- O\n")) == 0
+
+
+def test_a_document_mark_is_not_written_as_a_token(tmp_path):
+    with pytest.raises(InputError, match="token 1 is -DOCSTART-"):
+        write_sentences(tmp_path / "a.txt", [["a"], ["-DOCSTART-"]])
+
+
+def stream(text, **options):
+    return stream_sentences(io.BytesIO(text.encode()), **options)
+
+
+CONLLU = """# text = Don't run
+1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDo\tdo\tAUX\tVBP\t_\t3\taux\t_\t_
+2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_
+3\trun\trun\tVERB\tVB\t_\t0\troot\t_\t_
+3.1\tit\tit\tPRON\tPRP\t_\t_\t_\t3:obj\t_
+
+# text = Cats
+1\tCats\tcat\tNOUN\tNNS\t_\t0\troot\t_\tSpaceAfter=No
+
+"""
+
+
+def test_conllu_has_words_and_a_tag_and_nothing_else():
+    expected = [[("Do", "AUX"), ("n't", "PART"), ("run", "VERB")], [("Cats", "NOUN")]]
+    assert list(read(CONLLU)) == expected
+    assert read(CONLLU).origin.lines.tolist() == [3, 4, 5, 9]
+    assert [token for part in stream(CONLLU, block=10) for token in part.sentences] == expected
+    for column in ("xpos", "XPOS", 5):
+        assert read(CONLLU, tag_column=column).separate()[1][0] == ["VBP", "RB", "VB"]
+    for column in ("head", "id", "form", 7, 11, 0, "tag"):
+        with pytest.raises(InputError, match=r"the column of the tags is .*upos \(4\), xpos \(5\)"):
+            read(CONLLU, tag_column=column)
+    with pytest.raises(InputError, match="holds no CoNLL-U, for which tag_column is"):
+        read("a b\n", tag_column="upos")
+
+
+def test_tags_are_written_into_a_column_of_conllu_and_nothing_else_changes():
+    def written(column, text=CONLLU, block=1 << 20, **options):
+        blocks = stream(text, block=block, **options)
+        return b"".join(part.with_tags([["T"] * len(each) for each in part.sentences], column) for part in blocks)
+
+    expected = CONLLU.replace("AUX", "T").replace("PART", "T").replace("VERB", "T").replace("NOUN", "T")
+    assert written("upos").decode() == written("upos", block=10).decode() == expected
+    crlf = CONLLU.replace("\n", "\r\n")
+    assert written("misc", crlf).decode() == crlf.replace("root\t_\t_", "root\t_\tT").replace("\t_\t_\r\n2", "\t_\tT\r\n2").replace(
+        "advmod\t_\t_", "advmod\t_\tT").replace("SpaceAfter=No", "T")  # fmt: skip
+    assert all(len(line.split("\t")) in (1, 11) for line in written(None).decode().split("\n") if line)
+
+
+def test_lines_that_mark_documents_are_kept_and_get_no_tag_of_the_model():
+    parts = [(part, [["T"] * len(each) for each in part.sentences]) for part in stream("-DOCSTART- -X-\n\na b\n")]
+    assert b"".join(part.with_tags(tags) for part, tags in parts) == b"-DOCSTART- -X- O\n\na b T\n"
 
 
 def test_compressed_files_byte_order_marks_and_other_encodings_are_read(tmp_path):

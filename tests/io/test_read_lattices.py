@@ -47,9 +47,9 @@ def test_plf_in_a_field_of_json_lines_or_of_a_table(tmp_path):
     records = [{"id": f"u{i}", "plf": text, "en": en} for i, (text, en) in enumerate([(VINE, "A vine?"), (WINE, "")])]
     path.write_bytes(gzip.compress("".join(json.dumps(record) + "\n" for record in records).encode()))
     examples = read(path, label=r"en~\?$")
-    assert examples.labels == [r"\?$", r"not \?$"]
+    assert examples.labels == [r"matching \?$", r"not matching \?$"]
     assert [m.name for m in examples.X.machines] == ["u0", "u1"]
-    assert r"label = en, \?$ (1) against the rest" in examples.note
+    assert r"label = en, matching \?$ (1) against the rest" in examples.note
     assert examples.fields == ["id", "plf", "en"]
     assert words(read(path, format="plf", text="plf")) == words(examples)
     with pytest.raises(InputError, match="there is no field 'lattice' for the text"):
@@ -184,7 +184,7 @@ def test_an_expression_that_is_none_is_refused(tmp_path, label):
 
 def test_expressions_look_into_texts_numbers_and_lists(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "a", "y": ["grain", "corn"]}\n{"text": "b", "y": 1987}\n')
-    assert read(tmp_path / "a.jsonl", label="y~^(corn|19)").labels == ["^(corn|19)"] * 2
+    assert read(tmp_path / "a.jsonl", label="y~^(corn|19)").labels == ["matching ^(corn|19)"] * 2
     (tmp_path / "b.jsonl").write_text('{"text": "a", "y": null}\n')
     with pytest.raises(InputError, match="the label is missing"):
         read(tmp_path / "b.jsonl", label="y~a")
@@ -241,7 +241,7 @@ def test_the_fisher_lattices_are_read_as_documented():
     assert len(examples) == 17_376
     assert sum(machine.n_states == 0 for machine in examples.X.machines) == 78
     assert sum(len(machine.weights) for machine in examples.X.machines) == 570_748
-    assert examples.labels.count(r"\?$") == 1_766
+    assert examples.labels.count(r"matching \?$") == 1_766
     assert "weights = log-probabilities (recognised by their values, -8.697 to 4.986e-05)" in examples.note
 
 

@@ -95,9 +95,24 @@ def test_spelling_then_reading_is_the_identity_and_so_is_reading_what_python_pri
         " + ".join(["ngram"] * 5000),
     ],
 )
-def test_everything_else_is_refused_and_the_kernels_are_listed(text):
-    with pytest.raises(InputError, match=r"The kernels are: .*ngram\(n, min_n, order_weights, unit, counts\)"):
+def test_everything_else_is_refused_and_an_example_is_shown(text):
+    with pytest.raises(InputError, match=r"Write a kernel as in 'ngram\(5\)\.normalized\(\)'") as caught:
         parse_kernel(text)
+    assert len(str(caught.value)) < 400 + len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [("gappedkmr(6)", "gappedkmer"), ("subpaht(2)", "subpath"), ("weisfeilerlehmann(2)", "weisfeilerlehman")],
+)
+def test_an_unknown_kernel_brings_the_names_that_are_near(text, near):
+    with pytest.raises(InputError, match=f"there is no kernel .*; did you mean {near}"):
+        parse_kernel(text)
+
+
+def test_what_says_how_much_may_differ_is_printed_even_with_its_default_value():
+    assert format_kernel(parse_kernel("gappedkmer(10)")) == "gappedkmer(10, k=6)"
+    assert repr(parse_kernel("gappedkmer(8)")) == "GappedKmer(length=8, k=6)"
 
 
 def test_a_new_kernel_is_found_where_kernels_are_exported(monkeypatch):

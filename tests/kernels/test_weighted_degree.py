@@ -65,7 +65,7 @@ def test_weights_of_shifts_make_a_positive_matrix_at_every_width(shift):
 
 
 def test_names_show_the_gram_and_its_place():
-    assert Features(WeightedDegree(2)).fit(["ab"]).get_feature_names_out().tolist() == ["a at 0", "ab at 0", "b at 1"]
+    assert Features(WeightedDegree(2)).fit(["ab"]).get_feature_names_out().tolist() == ["a at 1", "ab at 1", "b at 2"]
 
 
 def test_a_model_is_saved_and_read_back(tmp_path):

@@ -239,3 +239,16 @@ def test_a_precomputed_kernel_cannot_be_served():
 
 
 WORDS = ["red", "red", "white", "white"]
+
+
+def test_residues_may_be_pasted_as_fasta_or_on_several_lines():
+    model = treille.SVC(kernels.GappedKmer(4, 3)).fit(
+        treille.dna(["ACGTACGT", "AACCGGTT", "TTTTAAAA", "TATATATA"]), [1, 1, 0, 0]
+    )
+    with served(model) as client:
+        plain = client.post("/predict", {"example": "ACGTACGTAC"}).json()
+        for pasted in (">chr1:5-15 strand=+\nACGTAC\nGTAC\n", "\n>x\r\nacgtacgtac\r\n", "ACGTA\n CGTAC\n"):
+            assert client.post("/predict", {"example": pasted}).json() == plain
+        reply = client.post("/predict", {"examples": ["ACGT", ">a\nACGT\n>b\nACGT\n"]})
+        assert reply.status == 422
+        assert "item 1 holds 2 records of FASTA, expected one sequence" in reply.message

@@ -37,6 +37,7 @@ from treille.cli.options import Weights, argument, option
 from treille.data.format import count
 from treille.data.graphs import Graphs
 from treille.io import graphs, read
+from treille.io.atomic_write import STANDARD_OUTPUT
 from treille.io.examples import Examples
 from treille.io.lattices import ACCEPTORS, TITLES, format_to_write, write_lattices
 from treille.io.machine import MachineList
@@ -49,7 +50,7 @@ BY_NAME, BY_CONTENT = "recognised by its name", "recognised by name or content"
 @options.with_options("text", "label", "labels", "root_label", "skip_unlabelled", "format", "alphabet")
 def run(
     source: Annotated[str, argument("INPUT", "A file of lattices, a folder, a glob or an archive.")],
-    target: Annotated[Path, argument("OUTPUT", "The file to write; .gz is zipped.")],
+    target: Annotated[Path, argument("OUTPUT", "The file to write; .gz is zipped; - is standard output.")],
     source_format: Annotated[str | None, option("NAME", "Format of INPUT.", "--from", default=BY_CONTENT)] = None,
     target_format: Annotated[str | None, option("NAME", "Format of OUTPUT.", "--to", default=BY_NAME)] = None,
     text: Annotated[str | None, option("FIELD", "Field of the lattice, in JSON lines.", default="plf")] = None,
@@ -67,7 +68,10 @@ def run(
         if name is not None and name not in known:
             raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint=given)
     kind = "graphs" if target_format == "graphs" else format_to_write(target, target_format)
-    if not target.is_dir():
+    piped = str(target) == STANDARD_OUTPUT
+    if piped and printer.json:
+        raise typer.BadParameter("standard output cannot hold both: leave it out, or name a file", param_hint="--json")
+    if not target.is_dir() and not piped:
         check_writable(target, "graphs" if kind == "graphs" else "lattices", reading.inputs(source), force)
     elif not force and target.is_dir() and Path(source).is_dir() and target.samefile(source):
         raise InputError(
@@ -92,8 +96,15 @@ def run(
         machines, noun = examples.X.acceptors() if kind in ACCEPTORS else examples.X.machines, "lattice"
         with printer.busy(f"writing {target}"):
             written, n = write_lattices(target, machines, kind, to_weights), len(machines)
-    files = str(written[0]) if len(written) == 1 else f"{len(written):,} files in {written[0].parent}"
-    printer.print(f"{count(n, noun)} written to {files}, {(TITLES | graphs.TITLES)[kind]}", wrap=False)
+    files = (
+        "standard output"
+        if piped
+        else str(written[0])
+        if len(written) == 1
+        else f"{len(written):,} files in {written[0].parent}"
+    )
+    done = f"{count(n, noun)} written to {files}, {(TITLES | graphs.TITLES)[kind]}"
+    printer.note(done) if piped else printer.print(done, wrap=False)
     printer.result({f"{noun}s": n, "from": examples.format, "to": kind, "written": [str(path) for path in written]})
 
 

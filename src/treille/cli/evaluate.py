@@ -6,11 +6,13 @@ Examples:
   treille evaluate acq.treille test.jsonl.gz --text title+body --label topics=acq
   treille evaluate spam.treille mail.tsv --json
 
-Labels are given as for train. The file is read as the model's training data were. --output writes a table of the
-examples: id, label, prediction and the score of each class. Prints accuracy, precision, recall and F1 of each class,
-which class is taken for which and, where there are two, the area under the ROC curve. A label that the model does
-not know counts as an error. For a model of numbers (SVR, Ridge): R2, mean absolute and root mean squared error.
-OneClassSVM expects the labels 1 for inliers and -1 for outliers.
+Labels are given as for train; without such options, --label is that of the training. The file is read as the model's
+training data were. --output writes a table of the examples, with tabs, or as CSV or Parquet by its suffix: id, label,
+prediction and the score of each class. Prints accuracy, precision, recall and F1 of each class, and which class is
+taken for which. Of two classes, one is positive: the one that is 1, +, true, yes or positive, otherwise the label that
+sorts last, or that of --positive; for it, F1 and the area under the ROC curve are printed.
+A label that the model does not know is an error. For a model of numbers (SVR, Ridge): R2, mean absolute and root mean
+squared error. OneClassSVM expects the labels 1 for inliers and -1 for outliers.
 """
 
 from collections import Counter
@@ -26,14 +28,14 @@ from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
-from treille.cli.models import check_writable, load_model, warn_unknown
+from treille.cli.models import check_writable, load_model
 from treille.cli.options import Reading, option
-from treille.cli.predict import Chunk, predicted, table_line, written
+from treille.cli.predict import Chunk, check_table, predicted, written
 from treille.data.format import count, visible_label
 from treille.explain.examples import names_of
 from treille.explain.page import Origin
 from treille.explain.report import write_report
-from treille.explain.scores import Scores, area, measure_pairs, positive_class
+from treille.explain.scores import Scores, area, measure_pairs, positive_class, refuse_unknown_labels
 from treille.io import Examples
 from treille.kernels import Kernel
 
@@ -47,25 +49,29 @@ def run(
     reading: options.ReadingOptions,
     output: Annotated[Path | None, option("PATH", "Write a table of all examples here.")] = None,
     report: options.ReportPath = None,
+    positive: options.Positive = None,
     force: options.Force = False,
     *,
     printer: options.ResultOutput,
 ) -> None:
     """Reads a model and labelled examples, and prints scores."""
     inputs = reading.inputs(str(model), *files)
+    check_table(output)
     check_writable(output, "table", inputs, force)
     check_writable(report, "report", inputs, force)
     estimator = load_model(model, files, "evaluate")
+    positive = options.positive_option(estimator.task().names, positive)
     task, kernel, reading = estimator.task(), estimator.plan_.kernel, reading.like(estimator)
     names, hint, n = task.names, _hint(task.names, reading.label), 0
     labelled = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
     chunks = predicted(printer, labelled, reading, kernel, task.scores if names else estimator.predict, files[0])
-    tally = _Classes(names, printer.json) if names else _Numbers()
-    with written(output, "table") if output is not None else nullcontext(lambda lines: None) as write:
-        write([table_line(["id", "label", "predicted", *names])])
+    tally = _Classes(names, positive, printer.json) if names else _Numbers()
+    with written(output, "table") if output is not None else nullcontext() as table:
         for chunk in chunks:
             ids = chunk.examples.ids or [str(i) for i in range(n + 1, n + len(chunk.examples) + 1)]
-            write(map(table_line, zip(ids, *tally.add(ids, chunk), strict=True)))
+            columns = tally.add(ids, chunk)
+            if table is not None:
+                table.add(["id", "label", "predicted", *names], [ids, *columns])
             n += len(ids)
         examples, source = chunk.examples, chunk.examples.input or chunk.examples.source
         value = {"model": str(model), "file": source, "examples": n} | tally.result(printer, source, hint)
@@ -73,6 +79,7 @@ def run(
         printer.note(f"table of all examples written to {output}")
     if report is not None:  # there is only one chunk: `_examples` reads all at once for a report
         about = Origin(examples.source, names=names_of(examples), model=str(model), warnings=printer.warnings)
+        about = replace(about, positive=positive)
         write_report(estimator, chunk.X, tally.truth, report, source=about)
         printer.note(f"report written to {report}: open it in a browser")
     printer.result(value)
@@ -94,8 +101,9 @@ def _examples(
 class _Classes:
     """Counts how often a classifier predicts each label for each true one; for two classes, it keeps all scores."""
 
-    def __init__(self, names: list[str], lists_wrong: bool):
-        self.names, self.lists_wrong, self.wrong = names, lists_wrong, list[dict[str, str]]()
+    def __init__(self, names: list[str], positive: str | None, lists_wrong: bool):
+        self.names, self.positive = names, positive
+        self.lists_wrong, self.wrong = lists_wrong, list[dict[str, str]]()
         self.pairs, self.truth = Counter[tuple[str, str]](), list[str]()
         self.codes, self.margins = list[np.ndarray](), list[np.ndarray]()
 
@@ -119,16 +127,16 @@ class _Classes:
         for (label, _), times in self.pairs.items():
             counts[label] += times
         try:
-            unknown = warn_unknown(printer, self.names, source, counts)
+            refuse_unknown_labels(self.names, counts, source)
         except InputError as error:
             raise InputError(f"{error}{hint}") from None
-        positive = positive_class(self.names, counts)
+        positive = self.positive
         scores = measure_pairs(self.pairs, positive)
         if positive is not None:
             k = self.names.index(positive)
             scores = replace(scores, auc=area(np.concatenate(self.codes), np.concatenate(self.margins)[:, k], k, 1 - k))
         _print(printer, scores, counts.total())
-        return {"unknown_labels": unknown, "wrong": self.wrong} | scores.as_dict()
+        return {"wrong": self.wrong} | scores.as_dict()
 
 
 class _Numbers:
@@ -164,7 +172,7 @@ class _Numbers:
 
 def _hint(names: list[str], label: str | None) -> str:
     """Suggests the --label for a model that was trained on one value against the rest."""
-    positive = positive_class(names, [])
+    positive = positive_class(names)
     if "=" in (label or "") or f"not {positive}" not in names:
         return ""
     return f". This model separates {positive!r} from the rest: use --label FIELD={positive}"

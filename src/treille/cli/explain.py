@@ -34,6 +34,7 @@ from treille.drawing.tidy_tree import chosen_nodes
 from treille.explain import Decision, Explanation
 from treille.explain.characters import on_characters, text_of
 from treille.explain.explanation import Shown, page
+from treille.explain.report import without_folders
 from treille.io.atomic_write import atomic_write
 
 Explained = tuple[dict[str, Any], list[Shown]]  # JSON values, and the content of a page
@@ -68,7 +69,7 @@ def run(
         value, shown = _explain_examples(printer, estimator, files, reading.like(estimator), number, top, label)
     printer.result({"model": str(model)} | value)
     if html is not None:
-        text = page(f"{model.name}: {value['file']}", shown).encode("utf-8", "backslashreplace")
+        text = page(f"{model.name}: {without_folders(value['file'])}", shown).encode("utf-8", "backslashreplace")
         atomic_write(html, lambda file: file.write(text), "page")
         printer.note(f"written to {html}")
 

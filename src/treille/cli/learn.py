@@ -24,8 +24,8 @@ from sklearn.model_selection import KFold
 from treille import InputError, LearnedRidge, LearnedSVC
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.options import flag, kernel_option, option
-from treille.cli.training import HeldOut, Trained, TrainingJob, checked, fit, fold_splits, held_out
+from treille.cli.options import flag, kernel_option, option, positive_option
+from treille.cli.training import HeldOut, Trained, TrainingJob, check_classes, checked, fit, fold_splits, held_out
 from treille.explain.report import describe_report
 from treille.kernels.parse import format_kernel
 
@@ -55,6 +55,7 @@ def run(
     """Reads, learns, scores, saves, and prints last."""
     if regression:
         given.refuse(("--C",), "with --regression, the weight is --alpha")
+        given.refuse(("--positive",), "is for classes: leave it out with --regression")
         if common.cv is None:
             given.refuse(("--seed",), "with --regression, it is for the folds of --cv: leave it out")
     else:
@@ -72,9 +73,12 @@ def run(
     checked(learner)
     data = reading.load(printer, files, True, chosen, labels=False)
     learner.kernel = data.kernel
+    if not regression:
+        check_classes(data.examples)
     batch = data.kernel.batch(data.X, learner.n_jobs)
     y = np.asarray(data.examples.targets()) if regression else np.array(data.labels)
-    scored = _scores(printer, learner, batch, y, common.cv, common.seed) if common.cv else None
+    wanted = None if regression else positive_option(sorted(set(data.labels)), common.positive)
+    scored = _scores(printer, learner, batch, y, common.cv, common.seed, wanted) if common.cv else None
     fit(learner, batch, y)
     job = TrainingJob(files, common, reading, printer)
     job.save(learner)
@@ -91,11 +95,13 @@ def run(
     trained.show(job, job.predict, details=lambda: _print_tables(printer, learner.groups == "parts", by_class, top))
 
 
-def _scores(printer: Printer, learner: Any, batch: Any, y: np.ndarray, cv: int, seed: int) -> HeldOut:
+def _scores(
+    printer: Printer, learner: Any, batch: Any, y: np.ndarray, cv: int, seed: int, wanted: str | None
+) -> HeldOut:
     """The scores of a cross-validation."""
     how = f"in {cv}-fold cross-validation"
     if is_classifier(learner):
-        return held_out(learner, batch, y.tolist(), fold_splits(y.tolist(), cv, seed, printer), how)
+        return held_out(learner, batch, y.tolist(), fold_splits(y.tolist(), cv, seed, printer), how, wanted)
     if len(y) < cv:
         raise InputError(f"there are {len(y)} examples: --cv {cv} is too much, try --cv {len(y)}")
     errors = []

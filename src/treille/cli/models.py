@@ -3,8 +3,7 @@
 import glob
 import os
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ from safetensors import SafetensorError
 from treille import InputError, load
 from treille.cli.console import Printer
 from treille.data.base import readable_size
-from treille.data.format import legend, listed, visible, visible_label
-from treille.explain.scores import unknown_labels
+from treille.data.format import legend, visible, visible_label
+from treille.io.atomic_write import STANDARD_OUTPUT
 from treille.io.model import read_spec
 
 LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
@@ -98,6 +97,8 @@ def check_writable(path: Path | None, what: str, inputs: Iterable[str] = (), for
     """
     if path is None:
         return
+    if str(path) == STANDARD_OUTPUT:
+        raise InputError(f"-: the {what} cannot be written to standard output: name a file")
     if path.is_file() and not force:
         again = "choose another name, or give --force to overwrite it"
         if any(_is_of(path, other) for other in inputs):
@@ -143,23 +144,3 @@ def print_features(
     for label, each in zip(labels, features.values(), strict=True):
         cells = [visible(name) + (f" {weight:.2f}" if weights else "") for name, weight in each]
         printer.fill(label, cells or ["(none)"], margin)
-
-
-def warn_unknown(
-    printer: Printer, names: list[str], source: str, labels: Iterable[str] | Mapping[str, int]
-) -> dict[str, int]:
-    """Warns of labels that are none of the classes `names`: errors that the model cannot avoid.
-
-    `labels` are the labels of all examples of `source`, or how often each occurs.
-    """
-    counts = Counter(labels)
-    unknown, warning = unknown_labels(names, counts)
-    if sum(unknown.values()) == counts.total():
-        found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
-        raise InputError(
-            f"{source}: the model knows none of its labels, {found}; it knows {listed(names, 5)}."
-            " Give the --label that the model was trained with, or labels from a file with --labels"
-        )
-    if unknown:
-        printer.warn(warning)
-    return unknown

@@ -6,31 +6,37 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, cast, get_type_hints
 
 import numpy as np
 import typer
+from typer.core import TyperCommand
 
 from treille import InputError, Strings, Trees, Vectors
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, refuse_model
 from treille.data.base import kind_of
 from treille.data.sequences import RESIDUES, as_residues
+from treille.explain.scores import positive_class
 from treille.io import Examples, read, read_chunks
+from treille.io.open import STANDARD_INPUT
 from treille.io.packed import PackedColumns
 from treille.io.parameters import to_float
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel, parse_kernel, parse_kernels
 
+# Raised by typer for a command line that it cannot understand; it exports the subclass only.
+UsageError = cast("type[Any]", typer.BadParameter.__mro__[1])
 Weights = Literal["cost", "logprob", "prob"]  # the kind of the numbers on the arcs of lattices
 
 
 def option(metavar: str, help: str, *names: str, default: str | bool = True, **limits: Any) -> Any:
-    """An option with a value, called like its parameter unless there are `names`; `default` describes the default value."""
-    return typer.Option(*names, metavar=metavar, help=help, show_default=default, **limits)
+    """An option with a value, called like its parameter unless there are `names`; `default` describes the default value. Choices
+    match in any case."""
+    return typer.Option(*names, metavar=metavar, help=help, show_default=default, case_sensitive=False, **limits)
 
 
 def flag(name: str, help: str) -> Any:
@@ -41,6 +47,35 @@ def flag(name: str, help: str) -> Any:
 def argument(metavar: str, help: str) -> Any:
     """A word of the command line that is not an option."""
     return typer.Argument(metavar=metavar, help=help)
+
+
+class Command(TyperCommand):
+    """A command whose options of several values take all words up to the next option: `--test a b` means `--test a --test b`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        several = {name for each in self.params if getattr(each, "multiple", False) for name in each.opts}
+        words, option, further = list[str](), "", 0
+        for i, word in enumerate(args):
+            if word == "--":
+                words += args[i:]
+                break
+            if word.startswith("-") and word != STANDARD_INPUT:
+                name, _, value = word.partition("=")
+                option, first = name if name in several else "", not value
+            elif option and not first:
+                words.append(option)
+                further += 1
+            else:
+                first = False
+            words.append(word)
+        try:
+            return super().parse_args(ctx, list(words))
+        except UsageError as error:
+            if not further or not error.format_message().startswith("Missing argument"):
+                raise
+            taken = " and ".join(sorted({word.partition("=")[0] for word in words} & several))
+            advice = f"{taken} takes all words up to the next option: put the others before it, or after --"
+            raise UsageError(f"{error.format_message()} {advice}", ctx=ctx) from None
 
 
 FILES = (
@@ -60,7 +95,7 @@ SCALE = option(
     default="1",
 )
 ALPHABET = option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
-LABELS = option("PATH", "File of labels: an id and its label on each line, or one label per line.", default=False)
+LABELS = option("PATH", "Files of labels: an id and its label on each line, or one label per line.", default=False)
 SYMBOLS = option("PATH", "Symbol table of lattices whose labels are numbers.", default=False)
 
 
@@ -81,7 +116,7 @@ class Reading:
 
     text: Annotated[str | None, TEXT] = None
     label: Annotated[str | None, LABEL] = None
-    labels: Annotated[Path | None, LABELS] = None
+    labels: Annotated[list[Path] | None, LABELS] = None
     root_label: Annotated[bool, flag("--root-label", "The label of the root is the label of a tree.")] = False
     skip_unlabelled: Annotated[bool, flag("--skip-unlabelled", "Leave out examples without a label.")] = False
     format: Annotated[str | None, FORMAT] = None
@@ -99,9 +134,9 @@ class Reading:
         """The options that a model file stores.
 
         >>> Reading(text="title+body", alphabet="dna", label="topic").remembered()
-        {'text': 'title+body', 'alphabet': 'dna'}
+        {'text': 'title+body', 'label': 'topic', 'alphabet': 'dna'}
         """
-        kept = ("text", "weights", "scale", "alphabet", "root_label")
+        kept = ("text", "label", "weights", "scale", "alphabet", "root_label")
         return {name: getattr(self, name) for name in kept if getattr(self, name)}
 
     def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
@@ -116,6 +151,7 @@ class Reading:
     def options(self, kernel: Kernel | None) -> dict[str, Any]:
         """The options of `treille.io.read`."""
         given = {each.name: getattr(self, each.name) for each in fields(Reading) if each.name != "alphabet"}
+        given["labels"] = self.labels or None
         columns = tuple(kernel.reads.columns) if kernel else ()
         return given | {
             "columns": columns,
@@ -159,7 +195,7 @@ class Reading:
 
     def inputs(self, *paths: str | None) -> list[str]:
         """All files that are read, which no output may replace."""
-        return [str(path) for path in (*paths, self.labels, self.symbols) if path]
+        return [str(path) for path in (*paths, *(self.labels or ()), self.symbols) if path]
 
     def encoding_of_sentences(self) -> str:
         """The encoding of files of sentences, for which the other options are not."""
@@ -188,6 +224,37 @@ class ReadingLike(Reading):
 
     def options(self, kernel: Kernel | None) -> dict[str, Any]:
         return super().options(kernel) | {"like": self.model}
+
+    @property
+    def as_in_training(self) -> "ReadingLike":
+        """These options with the --label of the training, where no labels are given in another way."""
+        given = self.label or self.labels or self.root_label or self.model.reading_.get("root_label")
+        return self if given else replace(self, label=self.model.reading_.get("label"))
+
+    def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
+        """The examples of files, with the labels that training had, or with those that other files have."""
+        own = self if labelled is False else self.as_in_training
+        try:
+            return Reading.read(own, printer, paths, labelled, kernel)
+        except InputError:
+            if own.label == self.label:
+                raise
+        return super().read(printer, paths, labelled, kernel)
+
+    def chunks(
+        self, paths: Sequence[str], labelled: bool, kernel: Kernel | None, ids: bool, **sizes: Any
+    ) -> Iterator[Examples]:
+        own = self.as_in_training if labelled else self
+        chunks = Reading.chunks(own, paths, labelled, kernel, ids, **sizes)
+        try:
+            first = next(chunks)
+        except InputError:
+            if own.label == self.label:
+                raise
+            yield from super().chunks(paths, labelled, kernel, ids, **sizes)
+            return
+        yield first
+        yield from chunks
 
 
 def _with_numbers(examples: Examples, kernel: Kernel) -> PackedColumns:
@@ -218,6 +285,8 @@ Force = Annotated[bool, flag("--force", "Overwrite what this command would not: 
 ReportPath = Annotated[Path | None, option("PATH", "Also write a report page, HTML.")]
 C = Annotated[float, option("NUMBER", "Weight of the losses; less is smoother.", "--C")]
 Tol = Annotated[float, option("NUMBER", "Relative duality gap to reach.")]
+POSITIVE = "The positive class of two, of F1 and the ROC curve."
+Positive = Annotated[str | None, option("LABEL", POSITIVE, default="1, +, true, yes or positive, else sorts last")]
 
 
 @dataclass(frozen=True)
@@ -228,7 +297,8 @@ class Training:
     max_epochs: Annotated[int, option("N", "Passes over the data, at most.")] = 1000
     cv: Annotated[int | None, option("K", "Score by K-fold cross-validation.", "--cv", min=2)] = None
     holdout: Annotated[float | None, option("PART", "Score on a part held out, such as 0.2.")] = None
-    test: Annotated[list[str] | None, option("FILE", "Score on another file; give it again for each file.")] = None
+    test: Annotated[list[str] | None, option("FILE", "Score on other files.")] = None
+    positive: Positive = None
     report: ReportPath = None
     jobs: Jobs = None
     seed: Annotated[int, option("N", "Seed of the visiting order and of the splits.")] = 0
@@ -320,6 +390,12 @@ def kernel_options(text: str | None, parse: Callable[[str], list[Kernel]] = pars
 def kernel_option(text: str | None) -> Kernel | None:
     """The kernel that the option --kernel describes, checked; None without the option."""
     return next(iter(kernel_options(text, lambda text: [parse_kernel(text)])), None)
+
+
+def positive_option(names: Sequence[str], wanted: str | None) -> str | None:
+    """The positive class of these, see `positive_class`, checked; None where there are not two classes."""
+    with option_errors("--positive"):
+        return positive_class(names, wanted)
 
 
 @contextmanager

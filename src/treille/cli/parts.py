@@ -79,7 +79,7 @@ def train_parts(task: TrainingJob, machine: Any, limits: Limits) -> Trained:
         raise
     task.save(machine)
     counts = class_counts({str(label): n for label, n in machine.class_counts_.items()})
-    scored, peak = task.score(machine, counts), _peak_memory()
+    scored, peak = task.score(machine), _peak_memory()
     task.printer.note(f"{count(len(counts), 'class')}: {shares(counts)}")
     allowed = f", of {limits.memory} allowed" if limits.memory else ", in this process"
     ended = describe_report(machine.report_, machine.tol, unit="round" if limits.dask else "pass")

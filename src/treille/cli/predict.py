@@ -9,18 +9,21 @@ Examples:
 
 If the examples have ids (FASTA headers, a field called id, utterances, files of a folder), each line begins with the
 id and a tab. With --scores, a table with a header: the label, then the score of each class; the highest wins. With
---probabilities the same of probabilities, for a model trained with --loss logistic. A model of numbers
-(SVR, Ridge) writes a number per line, or a row of them for several targets; OneClassSVM writes 1 for inliers and -1
-for outliers. Labels in FILE are not read, and FILE is read as the model's training data were. Files of any size take
-little memory: they are read and predicted in chunks.
+--probabilities the same of probabilities, for a model trained with --loss logistic. --output PATH writes CSV or
+Parquet, with a header, if PATH ends so. A model of numbers (SVR, Ridge) writes a number per line, or a row of them for
+several targets; OneClassSVM writes 1 for inliers and -1 for outliers. Labels in FILE are not read, and FILE is read as
+the model's training data were. Files of any size take little memory: they are read and predicted in chunks.
 """
 
+import csv
+import io
 import os
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import chain
 from json import dumps
 from pathlib import Path
@@ -29,6 +32,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
+from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, load_model
@@ -36,10 +40,8 @@ from treille.cli.options import Reading, flag, option
 from treille.data.format import class_counts, count, one_line, shares
 from treille.explain.tasks import Task
 from treille.io import Examples
-from treille.io.atomic_write import atomic_file, saving
+from treille.io.atomic_write import STANDARD_OUTPUT, atomic_file, saving
 from treille.kernels import Kernel
-
-STANDARD_OUTPUT = "-"
 
 
 @options.with_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
@@ -56,6 +58,7 @@ def run(
 ) -> None:
     """Reads a model and examples, and writes predictions."""
     if output != STANDARD_OUTPUT:
+        check_table(Path(output))
         check_writable(Path(output), "predictions", reading.inputs(str(model), *files), force)
     estimator = load_model(model, files, "predict")
     task = estimator.task()
@@ -63,12 +66,14 @@ def run(
     _check_options(task, scores, probabilities)
     reading, kernel = reading.like(estimator), estimator.plan_.kernel
     predict = estimator.predict_proba if probabilities else task.scores if names else estimator.predict
-    chunks = predicted(printer, reading.chunks(files, False, kernel, ids=True), reading, kernel, predict, files[0])
+    chunks = predicted(
+        printer, reading.chunks(files, False, kernel, ids=True, repeated_ids=True), reading, kernel, predict, files[0]
+    )
     table = names if scores or probabilities else []
     wanted = "scores" if scores else "probabilities" if probabilities else "" if names else "numbers"
     counts, n, source, lists = Counter[str](), 0, "", defaultdict[str, list[str]](list)
     path = None if output == STANDARD_OUTPUT else output
-    with written(path, "predictions") as write:
+    with written(path, "predictions", 6 if names else 10) as predictions:
         for chunk in chunks:
             examples, found = chunk.examples, chunk.found
             if n == 0:
@@ -76,7 +81,6 @@ def run(
                 if examples.format == "lines" and "\t" in examples.X[0]:
                     no_labels = "there are tabs, but no labels are read: each whole line was taken as a text"
                     printer.warn(f"{examples.source}: {no_labels}")
-                header = [table_line([*(["id"] if examples.ids else []), "label", *table])] if table else []
             labels = [names[k] for k in found.argmax(axis=1)] if names else []
             counts.update(labels)
             if printer.json and path is None:
@@ -86,9 +90,12 @@ def run(
                         lists[name].append(dumps(items)[1:-1])
             else:
                 numbers = found.reshape(len(found), -1)[:, : None if table or not names else 0]
-                columns = [*filter(None, (examples.ids, labels)), *numbers.T.tolist()]
-                lines = (table_line(cells, 6 if names else 10) for cells in zip(*columns, strict=True))
-                write(lines if n else chain(header, lines))
+                columns = {"id": examples.ids, "label": labels}
+                given = {title: column for title, column in columns.items() if column}
+                values = [*given.values(), *numbers.T.tolist()]
+                more = len(values) - len(given)
+                titles = table or (["value"] if more == 1 else [f"value {k}" for k in range(1, more + 1)])
+                predictions.add([*given, *titles], values, bool(table))
             n += len(examples)
     value: dict[str, Any] = {"model": str(model), "file": source, "examples": n}
     if names:
@@ -170,28 +177,96 @@ def table_line(cells: Iterable[str | float], digits: int = 6) -> str:
     return "\t".join(one_line(cell) if isinstance(cell, str) else f"{cell:.{digits}g}" for cell in cells) + "\n"
 
 
-@contextmanager
-def written(path: str | os.PathLike[str] | None, what: str) -> Iterator[Callable[[Iterable[str]], None]]:
-    """A function that writes lines as they come: to standard output if there is no path, otherwise to a file.
+class Table:
+    """Writes columns, some rows at a time: separated by tabs, or in the format of a file's suffix, .csv or .parquet.
 
-    The file is there when all lines are, and an older one is replaced then. What is not a file, such as a pipe or /dev/null, is
+    Texts and CSV have numbers with `digits` digits. CSV begins with the names of the columns, other text if rows are `titled`.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], file: Any, digits: int):
+        self.suffix, self.file, self.digits = Path(path).suffix.lower(), file, digits
+        self.parquet: Any = None
+        self.begun = False
+
+    def add(self, names: Sequence[str], columns: Sequence[Sequence[Any]], titled: bool = True) -> None:
+        """Writes some rows."""
+        if self.suffix == ".parquet":
+            self._add_to_parquet(names, columns)
+            return
+        rows: Iterable[Sequence[Any]] = zip(*columns, strict=True)
+        if not self.begun and (titled or self.suffix == ".csv"):
+            rows = chain([names], rows)
+        self.begun = True
+        if self.suffix == ".csv":
+            text = io.StringIO()
+            each = ([v if isinstance(v, str) else f"{v:.{self.digits}g}" for v in row] for row in rows)
+            csv.writer(text, lineterminator="\n").writerows(each)
+            self.file.write(text.getvalue().encode())
+        else:
+            self.file.write("".join(table_line(row, self.digits) for row in rows).encode())
+
+    def _add_to_parquet(self, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        rows = pa.Table.from_arrays([pa.array(column) for column in columns], names=list(names))
+        self.parquet = self.parquet or parquet.ParquetWriter(self.file, rows.schema)
+        self.parquet.write_table(rows)
+
+    def end(self) -> None:
+        """Completes the file."""
+        if self.parquet is not None:
+            self.parquet.close()
+
+
+def check_table(path: Path | None) -> None:
+    """Refuses a table in a format that is not written, before any work."""
+    suffix = "" if path is None else path.suffix.lower()
+    if suffix in (".xlsx", ".xls", ".ods", ".arrow", ".feather", ".json", ".jsonl"):
+        raise InputError(f"{path}: tables are not written as {suffix}: use .csv, .parquet, or .tsv")
+    if suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise InputError(
+            f"{path}: Parquet is written with pyarrow, which is not installed: pip install 'treille[formats]'"
+        )
+
+
+@contextmanager
+def written(path: str | os.PathLike[str] | None, what: str, digits: int = 6) -> Iterator[Table]:
+    """A table that is written as its rows come: to standard output if there is no path, otherwise to a file.
+
+    The file is there when all rows are, and an older one is replaced then. What is not a file, such as a pipe or /dev/null, is
     written directly.
     """
     if path is None:
-
-        def write_out(lines: Iterable[str]) -> None:
-            sys.stdout.write("".join(lines))
-            sys.stdout.flush()
-
-        yield write_out
+        yield Table("", _StandardOutput(), digits)
         return
     direct = os.path.exists(path) and not os.path.isfile(path)
     target = path if direct else os.path.realpath(path)
     with open(target, "wb") if direct else atomic_file(target, what) as file:
+        table = Table(path, _Saving(file, target, what), digits)
+        yield table
+        table.end()
 
-        def write(lines: Iterable[str]) -> None:
-            data = "".join(lines).encode()
-            with saving(target, what):
-                file.write(data)
 
-        yield write
+class _StandardOutput:
+    """Standard output, as bytes of UTF-8 that are shown at once."""
+
+    def write(self, data: bytes) -> None:
+        sys.stdout.write(data.decode())
+        sys.stdout.flush()
+
+
+class _Saving:
+    """A file whose errors say what could not be saved. pyarrow asks it whether it is closed, and flushes it."""
+
+    closed = False
+
+    def __init__(self, file: Any, target: str | os.PathLike[str], what: str):
+        self.file, self.target, self.what = file, target, what
+
+    def write(self, data: Any) -> int:
+        with saving(self.target, self.what):
+            return int(self.file.write(data))
+
+    def flush(self) -> None:
+        """Nothing to do: the file is flushed when it is complete."""

@@ -33,7 +33,8 @@ def run(
     files: Annotated[list[str] | None, argument("[FILE]", "Examples to score and to show, as for evaluate.")] = None,
     *,
     reading: options.ReadingOptions,
-    train: Annotated[list[str] | None, option("FILE", "The training data; give it again for each file.")] = None,
+    train: Annotated[list[str] | None, option("FILE", "The training data; several files.")] = None,
+    positive: options.Positive = None,
     output: Annotated[Path, option("PATH", "The page.")] = Path("report.html"),
     force: options.Force = False,
     printer: options.ResultOutput,
@@ -42,11 +43,12 @@ def run(
     inputs = [*(files or ()), *(train or ())]
     check_writable(output, "report", reading.inputs(str(model), *inputs), force)
     estimator = load_model(model, inputs)
+    positive = options.positive_option(estimator.task().names, positive)
     shown, trained = (_read(printer, estimator, reading, paths) if paths else None for paths in (files, train))
     *_, data, names = shown or trained or ("", None)
     X, y = shown[:2] if shown else (None, None)
     with printer.busy("writing the report"):
-        source = Origin(data, names=names, model=str(model), warnings=printer.warnings)
+        source = Origin(data, names=names, model=str(model), warnings=printer.warnings, positive=positive)
         write_report(estimator, X, y, output, trained and trained[:2], source)
     printer.field("written", f"{output}, {readable_size(output.stat().st_size)}: open it in a browser")
     printer.result({"model": str(model), "report": str(output), "bytes": output.stat().st_size})

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from treille import InputError, Perceptron
 from treille.cli.console import Printer
 from treille.cli.options import kernel_option
-from treille.cli.training import Trained, TrainingJob, of_classes
+from treille.cli.training import Trained, TrainingJob, check_classes, of_classes
 from treille.data.format import count, seconds
 from treille.explain.report import describe_report
 from treille.solvers.progress import running_text
@@ -26,6 +26,7 @@ def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool) -> 
                 if first is None:
                     first = examples
                     printer.note(f"in chunks, the first: {examples.note}")
+                    check_classes(first)
                 labels, notes = examples.labels or [], printer if first is examples else Printer(quiet=True)
                 X = reading.data(notes, examples, chosen)
                 if show is None:  # after the notes
@@ -45,7 +46,7 @@ def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool) -> 
         found = InputError(f"{first.source}: every label is {next(iter(counts))!r}, expected at least two classes")
         raise ended or found
     task.save(machine)
-    scored = task.score(machine, counts) if ended is None else None
+    scored = task.score(machine) if ended is None else None
     taken, n = time.perf_counter() - begun, count(counts.total(), "example")
     if ended is not None:
         what = "interrupted" if isinstance(ended, KeyboardInterrupt) else "the input ended with an error"

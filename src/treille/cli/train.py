@@ -42,8 +42,7 @@ from sklearn.base import clone
 
 from treille import SVC, SVCCV, Batch, InputError, LogisticRegression, LogisticRegressionCV
 from treille.cli import options, training
-from treille.cli.models import warn_unknown
-from treille.cli.options import Data, command, flag, kernel_options, numbers_option, option
+from treille.cli.options import Data, command, flag, kernel_options, numbers_option, option, positive_option
 from treille.cli.parts import Limits, hint_memory, train_parts
 from treille.cli.stream import train_stream
 from treille.cli.training import HeldOut, Splits, Trained, TrainingJob, check_scoring, checked, of_classes
@@ -51,6 +50,7 @@ from treille.data.format import class_counts, count, shares
 from treille.explain.examples import names_of, some_of
 from treille.explain.page import Origin
 from treille.explain.report import write_report
+from treille.explain.scores import refuse_unknown_labels
 from treille.kernels import Kernel
 from treille.kernels.parse import format_kernel
 
@@ -60,6 +60,7 @@ NOT_STREAMED = ("--C", "--loss", "--tol", "--max-epochs", "--class-weight", "--s
 
 CS = "Weight of the losses; with --cv, the best of several: 0.1,1,10."
 LOSS = "hinge, squared_hinge, or logistic, for probabilities."
+NESTED = "With --cv and several candidates: score the choice itself, on folds that it does not see."
 STREAM = "Train a perceptron in one pass over a file that need not fit in memory."
 
 
@@ -74,6 +75,7 @@ def run(
     tol: options.Tol = 1e-3,
     class_weight: Annotated[Literal["balanced"] | None, option("balanced", "Give rare classes a larger C.")] = None,
     no_intercept: Annotated[bool, flag("--no-intercept", "Learn no intercept.")] = False,
+    nested: Annotated[bool, flag("--nested", NESTED)] = False,
     common: options.TrainingOptions,
     limits: Annotated[Limits, Limits],
     stream: Annotated[bool, flag("--stream", STREAM)] = False,
@@ -92,6 +94,9 @@ def run(
         kernels, Cs = kernel_options(kernel), numbers_option(C, "--C")
         if common.cv is None:
             _refuse_several(kernels, Cs, limits)
+        if nested and (common.cv is None or len(Cs) * max(1, len(kernels)) == 1):
+            why = "is for --cv with several kernels or values of C: without a choice, --cv is not optimistic"
+            raise typer.BadParameter(why, param_hint="--nested")
         shared: dict[str, Any] = {
             "kernel": kernels[0] if kernels else None, "tol": tol, "class_weight": class_weight,
             "fit_intercept": not no_intercept, "random_state": common.seed, **common.parameters(printer),
@@ -103,12 +108,12 @@ def run(
             trained = train_parts(task, machine, limits)
         else:
             search = LogisticRegressionCV if loss == "logistic" else SVCCV
-            trained = _train_in_memory(task, machine, search, kernels, Cs)
+            trained = _train_in_memory(task, machine, search, kernels, Cs, nested)
     trained.show(task, command("inspect", common.model), task.predict)
 
 
 def _train_in_memory(
-    task: TrainingJob, machine: Any, search: Any, kernels: Sequence[Kernel], Cs: Sequence[float]
+    task: TrainingJob, machine: Any, search: Any, kernels: Sequence[Kernel], Cs: Sequence[float], nested: bool
 ) -> Trained:
     """Trains on all examples at once, by the best of several kernels and values of C if there is a cross-validation."""
     (data, tested), cv, holdout = _read(task, machine.kernel), task.options.cv, task.options.holdout
@@ -116,20 +121,24 @@ def _train_in_memory(
     batch = data.kernel.batch(data.X, machine.n_jobs)  # read once, for all folds and the final model
     if batch.note:
         task.printer.note(batch.note)
+    positive = positive_option(sorted(set(labels)), task.options.positive)
     candidates, scored, splits = list[dict[str, Any]](), None, None
     if cv:
         splits = training.fold_splits(labels, cv, machine.random_state, task.printer)
         kernels = kernels or [data.kernel]
-        machine, scored, candidates = training.choose(search, machine, kernels, Cs, batch, labels, splits)
+        choice = search, machine, kernels, Cs, batch, labels, splits, positive
+        unbiased = training.nested(*choice) if nested else None
+        machine, scored, candidates = training.choose(*choice)
+        scored = unbiased or scored
     else:
         if holdout:
             splits = training.part_split(labels, holdout, machine.random_state)
-            scored = training.held_out(machine, batch, labels, splits, f"on {holdout:.0%} held out")
+            scored = training.held_out(machine, batch, labels, splits, f"on {holdout:.0%} held out", positive)
         training.fit(machine, batch, labels)
     task.save(machine)
     if tested:
         shown = machine.plan_.kernel.batch(tested.X, machine.n_jobs)
-        scores, outputs = training.score(machine, shown, tested.labels, labels)
+        scores, outputs = training.score(machine, shown, tested.labels, positive)
         scored = HeldOut.of(f"on {tested.examples.source}", [scores], 0, machine, shown, outputs)
     if task.options.report:
         _write_report(task, task.options.report, machine, data, batch, scored, splits, tested)
@@ -158,6 +167,7 @@ def _write_report(
     examples, trained = (tested or data).examples, (data.X, np.array(data.labels))
     X, y = (tested.X, np.array(tested.labels)) if tested else (None, None)
     source = Origin(examples.source, names=names_of(examples), warnings=task.printer.warnings, batch=batch)
+    source = replace(source, positive=task.options.positive)
     if task.options.model:
         source = replace(source, model=str(task.options.model))
     if scored and scored.fitted:
@@ -190,7 +200,7 @@ def _read(task: TrainingJob, kernel: Kernel | None) -> tuple[Data, Data | None]:
     if not task.options.test:
         return data, None
     tested = reading.load(printer, task.options.test, True, data.kernel)
-    warn_unknown(printer, sorted(counts), tested.examples.source, tested.labels)
+    refuse_unknown_labels(sorted(counts), tested.labels, tested.examples.source)
     return data, tested
 
 

@@ -13,12 +13,12 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from treille import Batch, ConvergenceWarning, InputError
 from treille.cli.console import Printer
-from treille.cli.models import print_saved, warn_unknown
-from treille.cli.options import Reading, Training, command, option_errors
+from treille.cli.models import print_saved
+from treille.cli.options import Reading, Training, command, option_errors, positive_option
 from treille.cli.predict import predicted
 from treille.data.format import class_counts
 from treille.explain.report import describe_report
-from treille.explain.scores import Scores, describe, measure, measure_pairs, positive_class, summary
+from treille.explain.scores import Scores, describe, measure, measure_pairs, refuse_unknown_labels, summary
 from treille.io import Examples
 from treille.kernels import Kernel
 from treille.kernels.parse import format_kernel
@@ -64,8 +64,8 @@ class TrainingJob:
             with self.printer.busy(f"saving {self.options.model}"):
                 machine.save(self.options.model)
 
-    def score(self, machine: Any, counts: Mapping[str, int]) -> HeldOut | None:
-        """Scores on the test files, which are read in chunks; `counts` of the training labels determine the positive class."""
+    def score(self, machine: Any) -> HeldOut | None:
+        """Scores on the test files, which are read in chunks."""
         test = self.options.test
         if not test:
             return None
@@ -76,8 +76,9 @@ class TrainingJob:
             labels, source = chunk.examples.labels or [], chunk.examples.input or chunk.examples.source
             truth.update(labels)
             pairs.update(zip(labels, chunk.found.tolist(), strict=True))
-        warn_unknown(self.printer, names, source, truth)
-        return HeldOut.of(f"on {source}", [measure_pairs(pairs, positive_class(names, counts))])
+        refuse_unknown_labels(names, truth, source)
+        positive = positive_option(names, self.options.positive)
+        return HeldOut.of(f"on {source}", [measure_pairs(pairs, positive)])
 
     @property
     def predict(self) -> str:
@@ -191,6 +192,11 @@ def check_classes(examples: Examples) -> None:
     """Refuses labels that are scores, or names of the examples: most of them have one example only."""
     labels, source = examples.labels or [], examples.source
     counts = class_counts(labels)
+    if _are_tagged_tokens(examples):
+        raise InputError(
+            f"{source}: looks like tagged sentences, one token per line with its tag in the last column: use 'treille tag train "
+            f"{source}'. If each line is an example, put a tab after its label"
+        )
     single, many = [label for label, n in counts.items() if n == 1], 2 * len(counts) > len(labels)
     if many and _are_scores(counts):
         raise InputError(
@@ -212,6 +218,19 @@ def check_classes(examples: Examples) -> None:
     )
 
 
+def _are_tagged_tokens(examples: Examples) -> bool:
+    """Whether lines are tokens in columns, with blank lines between sentences, as in the shared tasks of CoNLL.
+
+    All lines have as many words, and there are fewer different last ones, which are tags, than first ones.
+    """
+    labels, lines = examples.labels or [], examples.lines
+    if examples.format != "lines" or not lines or lines[-1] - lines[0] + 1 == len(lines):
+        return False
+    words = [text.split() for text in examples.X]
+    same = len({len(each) for each in words}) == 1 and len(words[0]) > 0
+    return same and len({each[-1] for each in words}) < len(set(labels))
+
+
 def _are_scores(labels: Iterable[str]) -> bool:
     """Returns whether all labels are numbers, some of them not whole."""
     try:
@@ -227,11 +246,11 @@ def fit(model: Any, X: Any, y: Any = None) -> Any:
         return model.fit(X, y)
 
 
-def score(model: Any, X: Any, truth: Sequence[str], among: Sequence[str]) -> tuple[Scores, np.ndarray]:
-    """Scores of a fitted model, and its outputs; `among`, the training labels, determine the positive class."""
+def score(model: Any, X: Any, truth: Sequence[str], positive: str | None) -> tuple[Scores, np.ndarray]:
+    """Scores of a fitted model, and its outputs."""
     outputs, task = model.decision_function(X), model.task()
     best = [task.labels[k] for k in task.columns(outputs).argmax(axis=1)]
-    return measure(truth, best, positive_class(task.labels, among)), outputs
+    return measure(truth, best, positive), outputs
 
 
 def choose(
@@ -242,12 +261,13 @@ def choose(
     batch: Batch,
     labels: Sequence[str],
     splits: Splits,
+    positive: str | None,
 ) -> tuple[Any, HeldOut, list[dict[str, Any]]]:
     """Chooses the kernel and C of highest accuracy on held-out examples. Returns the model, fitted on all examples, its scores, and
     the parameters and mean accuracy of each candidate, the best first."""
     own = model.get_params(deep=False)
     params = {name: own[name] for name in chooser().get_params(deep=False) if name in own and name != "kernel"}
-    positive, folds = positive_class(sorted(set(labels)), labels), list[Scores]()
+    folds = list[Scores]()
 
     def scorer(fold: Any, X: Any, y: Any) -> float:
         folds.append(measure(y.tolist(), fold.predict(X).tolist(), positive))
@@ -264,16 +284,46 @@ def choose(
         for params, mean in zip(search.cv_results_["params"], means, strict=True)
     ]
     candidates.sort(key=lambda each: -each["accuracy"])
-    scored = HeldOut.of(f"in {n_folds}-fold cross-validation", of_best, failed)
+    how, several = f"in {n_folds}-fold cross-validation", len(candidates)
+    scored = HeldOut.of(f"{how}, {optimistic(several)}" if several > 1 else how, of_best, failed)
+    scored.values["optimistic"] = several > 1
     return search.best_estimator_, scored, candidates
 
 
-def held_out(model: Any, batch: Batch, labels: Sequence[str], splits: Splits, how: str) -> HeldOut:
+def optimistic(n_candidates: int) -> str:
+    """How a score is to be read that is the best of several on the folds that chose it."""
+    return f"the best of {n_candidates} on the folds that chose it, so optimistic: --nested scores on others"
+
+
+def nested(
+    chooser: Any,
+    model: Any,
+    kernels: Sequence[Kernel],
+    Cs: Sequence[float],
+    batch: Batch,
+    labels: Sequence[str],
+    splits: Splits,
+    positive: str | None,
+) -> HeldOut:
+    """Scores the choice itself: for every split, chooses on its training examples by folds of these, and scores on the others."""
+    y, folds, failed = np.array(labels), list[Scores](), 0
+    for train, test in splits:
+        own = y[train].tolist()
+        inner = fold_splits(own, len(splits), model.random_state, Printer(quiet=True))
+        best, _, _ = choose(chooser, model, kernels, Cs, batch[train], own, inner, positive)
+        folds.append(score(best, batch[test], y[test].tolist(), positive)[0])
+        failed += best.report_.status != "converged"
+    return HeldOut.of(f"in nested {len(splits)}-fold cross-validation: chosen anew without each fold", folds, failed)
+
+
+def held_out(
+    model: Any, batch: Batch, labels: Sequence[str], splits: Splits, how: str, positive: str | None
+) -> HeldOut:
     """Fits a copy of the model for every split, and scores it on the split's other part."""
     y, folds, failed = np.array(labels), list[Scores](), 0
     for train, test in splits:
         fitted = fit(clone(model), batch[train], y[train])
-        scores, outputs = score(fitted, batch[test], y[test].tolist(), labels)
+        scores, outputs = score(fitted, batch[test], y[test].tolist(), positive)
         folds.append(scores)
         failed += fitted.report_.status != "converged"
     return HeldOut.of(how, folds, failed, *((fitted, batch[test], outputs) if len(folds) == 1 else ()))

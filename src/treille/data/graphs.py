@@ -13,7 +13,7 @@ import numpy as np
 
 from treille import _core
 from treille.data.base import Batch, PackedBatch, Summary, align, first_item, read_each, running_sum
-from treille.data.format import listed, short_json, span, visible
+from treille.data.format import count, listed, short_json, span, visible
 from treille.data.graph import Graph, graph_picture
 from treille.io import stored
 from treille.io.errors import InputError
@@ -231,7 +231,7 @@ class Graphs(PackedBatch, GraphArrays):
         """A batch from its arrays, checked.
 
         >>> Graphs.from_arrays([0, 1], [0, 2], [0, 1, 2], [1, 0], alphabet=["C", "O"])
-        Graphs(1 graphs, 2 nodes, 1 edges, 2 labels)
+        Graphs(1 graph, 2 nodes, 1 edge, 2 labels)
         """
         try:
             codes, ends, heads = np.array(labels, np.int32), np.array(offsets, np.int64), np.array(arcs, np.int64)
@@ -386,8 +386,8 @@ class Graphs(PackedBatch, GraphArrays):
         return to_networkx(self)
 
     def __repr__(self) -> str:
-        counts = f"{len(self.labels):,} nodes, {self.n_edges.sum():,} edges, {len(self.alphabet):,} labels"
-        return f"Graphs({len(self):,} graphs, {counts}{', directed' * self.directed})"
+        counts = f"{count(len(self.labels), 'node')}, {count(self.n_edges.sum(), 'edge')}, {count(len(self.alphabet), 'label')}"
+        return f"Graphs({count(len(self), 'graph')}, {counts}{', directed' * self.directed})"
 
 
 def _read(data: Any) -> PackedGraphs:

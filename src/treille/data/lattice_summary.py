@@ -6,7 +6,7 @@ from typing import Any
 
 from treille.automata import Fst
 from treille.data.base import Summary
-from treille.data.format import visible
+from treille.data.format import count, visible
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
 
@@ -49,7 +49,7 @@ class LatticeReport:
         return 2 * self.on_one_path > self.several_paths
 
     def __str__(self) -> str:
-        parts = [f"{self.lattices:,} lattices"]
+        parts = [count(self.lattices, "lattice")]
         parts += [f"{self.empty:,} empty"] * bool(self.empty)
         parts += [f"{self.normalised:,} with a total other than 1, normalised"] * bool(self.normalised)
         lost = f"{self.mass_lost:.3g} of the mass lost, {self.most_lost:.3g} at most"

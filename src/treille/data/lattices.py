@@ -12,7 +12,7 @@ import numpy as np
 from treille import _core
 from treille.automata import Fst
 from treille.data.base import FlatBatch, Summary, as_index, first_item, running_sum, selection
-from treille.data.format import short_json
+from treille.data.format import count, short_json
 from treille.data.lattice_summary import NEARLY_ALL, LatticeReport, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
 from treille.data.strings import Strings
@@ -354,7 +354,7 @@ class Lattices(FlatBatch):
         >>> from treille import Fst, Lattices
         >>> arcs = [(0, "a", "a", 0.9, 1), (0, "b", "b", 0.1, 1)]
         >>> Lattices([Fst.from_arcs(arcs, {1: 1.0})]).prune(0.2)
-        Lattices(1 lattices, 2 states, 1 arcs, 2 distinct symbols; 1 pruned (0.1 of the mass lost, 0.1 at most))
+        Lattices(1 lattice, 2 states, 1 arc, 2 distinct symbols; 1 pruned (0.1 of the mass lost, 0.1 at most))
         """
         if not isinstance(posterior, (int, float, np.number)) or not 0 < float(posterior) < 1:
             raise InputError(f"posterior is {posterior!r}, expected a number above 0 and below 1")
@@ -443,7 +443,8 @@ class Lattices(FlatBatch):
         return cls.__new__(cls)._set(columns, alphabet, unit, stored.value(spec, "normalized", bool))
 
     def __repr__(self) -> str:
-        sizes = f"{len(self):,} lattices, {int(self.states[-1]):,} states, {len(self.sources):,} arcs"
+        n_states, n_arcs = int(self.states[-1]), len(self.sources)
+        sizes = f"{count(len(self), 'lattice')}, {count(n_states, 'state')}, {count(n_arcs, 'arc')}"
         more = str(self.report).split(", ", 1)[1:]
         return f"Lattices({'; '.join([f'{sizes}, {len(self.alphabet):,} distinct symbols', *more])})"
 

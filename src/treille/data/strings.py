@@ -22,7 +22,7 @@ from treille.data.base import (
     selection,
 )
 from treille.data.format import count, short_json, visible
-from treille.io import stored
+from treille.io import fasta, stored
 from treille.io.errors import InputError
 from treille.io.fields import Fields
 from treille.io.packed import are_offsets
@@ -143,7 +143,10 @@ class Strings(FlatBatch):
 
     @classmethod
     def read_json(cls, values: list[Any], reading: Mapping[str, Any]) -> Any:
-        """Texts and lists of symbols as they are; the fields of an object are joined as in training."""
+        """Texts and lists of symbols as they are, residues without white space and a FASTA header; the fields of an object are
+        joined as in training."""
+        if "alphabet" in reading:
+            values = [_pasted(value, i) if isinstance(value, str) else value for i, value in enumerate(values)]
         objects = [isinstance(value, dict) for value in values]
         if not any(objects):
             return values
@@ -264,7 +267,7 @@ class Strings(FlatBatch):
         return cls.from_arrays(symbols, stored.offsets(arrays, "offsets", len(symbols)), alphabet, unit)
 
     def __repr__(self) -> str:
-        sizes = f"{len(self):,} sequences, {len(self.symbols):,} symbols, {len(self.alphabet):,} distinct"
+        sizes = f"{count(len(self), 'sequence')}, {count(len(self.symbols), 'symbol')}, {len(self.alphabet):,} distinct"
         return f"Strings({sizes}, unit={self.unit!r})"
 
 
@@ -361,3 +364,13 @@ def _describe(item: Any) -> str:
         return "None"
     shown = repr(item)
     return f"{type(item).__name__} ({shown if len(shown) <= 40 else shown[:37] + '...'})"
+
+
+def _pasted(text: str, i: int) -> str:
+    """A sequence of residues as people paste it: on several lines, or as a record of FASTA."""
+    if not text.lstrip().startswith(">"):
+        return "".join(text.split())
+    found = [str(record["text"]) for _, record in fasta.records(text.splitlines(), f"item {i}")]
+    if len(found) != 1:
+        raise InputError(f"item {i} holds {len(found)} records of FASTA, expected one sequence: send one item for each")
+    return found[0]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from treille.data.base import Batch, Summary, kind_of
+from treille.data.format import count
 from treille.data.strings import Strings, checked
 from treille.io import stored
 from treille.io.errors import InputError
@@ -63,7 +64,7 @@ class AlignedBatches(Batch):
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name!r}: {batch!r}" for name, batch in self.columns.items())
-        return f"{type(self).__name__}({len(self):,} examples, {{{inside}}})"
+        return f"{type(self).__name__}({count(len(self), 'example')}, {{{inside}}})"
 
 
 def leaf_batches(batch: Batch, name: str = "") -> list[tuple[str, Batch]]:

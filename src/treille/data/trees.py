@@ -10,7 +10,7 @@ import numpy as np
 
 from treille import _core
 from treille.data.base import Batch, PackedBatch, Summary, align, first_item, from_arrow, read_each, running_sum
-from treille.data.format import listed, short_json, span, visible
+from treille.data.format import count, listed, short_json, span, visible
 from treille.data.tree import Tree, is_nltk, nested_tree
 from treille.drawing.svg import Shares
 from treille.drawing.tidy_tree import draw_tree
@@ -59,7 +59,7 @@ class Trees(PackedBatch):
     >>> str(batch[0]), str(Trees([("S", ("NP", "he"), ("VP",))])[0])
     ('(S (NP he) (VP))', '(S (NP he) (VP))')
     >>> Trees.from_parents([(["S", "NP", "VP"], [-1, 0, 0])])
-    Trees(1 trees, 3 nodes, 3 labels)
+    Trees(1 tree, 3 nodes, 3 labels)
     """
 
     title = "trees"
@@ -357,7 +357,7 @@ class Trees(PackedBatch):
         return cls.from_arrays(labels, parents, ends, alphabet)
 
     def __repr__(self) -> str:
-        return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"
+        return f"Trees({count(len(self), 'tree')}, {count(len(self.labels), 'node')}, {count(len(self.alphabet), 'label')})"
 
 
 def _read(data: Any, threads: int) -> PackedTrees:

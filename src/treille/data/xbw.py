@@ -8,6 +8,7 @@ import numpy as np
 
 from treille import _core
 from treille.data.base import Batch, as_index, codes_of
+from treille.data.format import count
 from treille.data.tree import Tree
 from treille.data.trees import Trees
 from treille.io import stored
@@ -192,7 +193,7 @@ class XBW(Deriving, Batch):
         return XBW._read_state, self._state()
 
     def __repr__(self) -> str:
-        return f"XBW({len(self):,} trees, {self.n_nodes:,} nodes, {len(self.alphabet):,} labels)"
+        return f"XBW({count(len(self), 'tree')}, {count(self.n_nodes, 'node')}, {count(len(self.alphabet), 'label')})"
 
     def _node(self, node: int) -> int:
         if not 0 <= node < self.n_nodes:

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine
-from treille.estimators.sources import Posed, check_labels, check_weights, class_weights
+from treille.estimators.sources import Posed, check_labels, check_weights, class_weights, found_labels
 from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
 from treille.explain.tasks import Classification
@@ -70,7 +70,9 @@ class Classifier(ClassifierMixin, KernelMachine):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of examples whose class is predicted."""
-        return accuracy_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
+        truth, found = computed(y), computed(self.predict(X))
+        found_labels(truth, len(found))
+        return accuracy_score(truth, found, sample_weight=computed(sample_weight))
 
     @overload
     def top_features(self, count: int = 10, merge: Literal[False] = False) -> dict[Any, list[tuple[str, float]]]: ...

@@ -137,11 +137,8 @@ class KernelLearner(LearningParameters, KernelMachine):
             raise InputError(
                 f"{kernel!r} has no explicit features to weigh: use a kernel such as NGram, GappedKmer or Subpath"
             )
-        if kernel is not None and self.groups == "parts" and len(parts_of(kernel)) == 1:
-            raise InputError(
-                f"{kernel!r} has one part only: groups='parts' needs a sum of kernels, or n-grams of several orders, "
-                "such as NGram(5, min_n=2)"
-            )
+        if kernel is not None and self.groups == "parts":
+            _several_parts(kernel)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         instead = "learn the weights on some of them, then train"
@@ -169,7 +166,7 @@ class KernelLearner(LearningParameters, KernelMachine):
 
     def _grouped(self, kernel: Kernel, batch: Batch, context: FitContext) -> LearningRows:
         if self.groups == "parts":
-            parts = parts_of(kernel)
+            parts = _several_parts(kernel)
             kernel = reduce(add, [part if weight == 1 else weight * part for _, part, weight in parts])
             features, rows = context.fit(kernel, batch, self.n_jobs)
             groups = np.repeat(np.arange(len(parts)), np.diff(features.cuts))  # type: ignore[attr-defined]
@@ -328,6 +325,17 @@ class KernelLearner(LearningParameters, KernelMachine):
             if values.shape != (n_functions, width) or not (values >= 0).all():
                 raise InputError("the learned weights in the file do not fit its features")
             setattr(self, f"{name}_", values)
+
+
+def _several_parts(kernel: Kernel) -> list[tuple[str, Kernel, float]]:
+    """The parts of a kernel that each get a weight; refuses a kernel with one."""
+    parts = parts_of(kernel)
+    if len(parts) == 1:
+        raise InputError(
+            f"{kernel!r} has one part only: groups='parts' needs a sum of kernels, or n-grams of several orders, "
+            "such as NGram(5, min_n=2)"
+        )
+    return parts
 
 
 def plan_learned(

@@ -173,7 +173,7 @@ class Perceptron(TrainingParameters, Classifier):
         """All classes after this call, and whether there can be no others."""
         known = self.classes_ if self.__sklearn_is_fitted__() else None
         if given is not None:
-            given = found_labels(given, len(np.asarray(given)))[0]
+            given = found_labels(given, len(given))[0]
             if self._fixed and known is not None and given.tolist() != known.tolist():
                 raise InputError(
                     f"classes is {given.tolist()}, but earlier calls had {known.tolist()}: give the same, or None"

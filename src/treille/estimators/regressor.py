@@ -79,7 +79,8 @@ class Regressor(RegressorMixin, KernelMachine):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R^2 of the predictions."""
-        return r2_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
+        found = computed(self.predict(X))
+        return r2_score(check_numbers(computed(y), len(found)), found, sample_weight=computed(sample_weight))
 
     @property
     def coef_(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from treille.estimators.plan import SOLVERS, choose_kernel
 from treille.io.errors import InputError
+from treille.io.targets import ONE_BY_ONE, as_targets
 from treille.kernels.precomputed import as_kernel
 from treille.scale.cluster import LocalClusterWarning, as_parts, connected, is_collection
 from treille.scale.counting import checkpointed, count_parts
@@ -146,12 +147,13 @@ def found_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         return y.classes, y.codes
     if y is None:
         raise InputError("labels are missing: fit(X, y) requires y to be passed, but the target y is None")
-    labels = np.asarray(y)
+    labels = as_targets(y, "label")
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn_of_column()
         labels = labels.ravel()
     if labels.ndim != 1:
-        raise InputError(f"labels have the shape {labels.shape}, expected one dimension: a label per example")
+        several = f": {ONE_BY_ONE}" if labels.ndim == 2 and len(labels) == n else ""
+        raise InputError(f"labels have the shape {labels.shape}, expected one dimension, a label per example{several}")
     if len(labels) != n:
         raise InputError(f"there are {n:,} examples but {len(labels):,} labels")
     if labels.dtype.kind == "f":
@@ -166,7 +168,11 @@ def found_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
             raise InputError(
                 f"labels are of several types ({', '.join(sorted(k.__name__ for k in kinds))}), expected one"
             )
-    classes, codes = np.unique(labels, return_inverse=True)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        kind = type(labels.ravel()[0]).__name__
+        raise InputError(f"labels are of the type {kind}, which has no order: use strings or numbers") from None
     return classes, codes.astype(np.int32)
 
 
@@ -174,7 +180,7 @@ def check_numbers(y: Any, n: int) -> np.ndarray:
     """Regression targets as float64, in one dimension, or in two with one column per target."""
     if y is None:
         raise InputError("targets are missing: fit(X, y) requires y to be passed, but the target y is None")
-    given = np.asarray(y)
+    given = as_targets(y, "target")
     if given.dtype.kind == "c":
         raise InputError("Complex data not supported: targets are complex numbers, expected real ones")
     if given.ndim not in (1, 2) or given.shape[-1] == 0:

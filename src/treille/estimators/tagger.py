@@ -16,7 +16,7 @@ from treille.estimators.plan import Plan
 from treille.estimators.sources import require_memory
 from treille.explain import Decision, TaggedSentence
 from treille.explain.tasks import Tagging
-from treille.io import stored
+from treille.io import conllu, stored
 from treille.io.errors import InputError
 from treille.io.parameters import (
     RandomState,
@@ -147,6 +147,8 @@ class Tagger(TrainingParameters, Model):
             solution.report.representation, space.sizes(),
         )  # fmt: skip
         self._keep(features, item_of, weights, solution.intercept, pairs, own)
+        if given.origin is not None and given.origin.tag_column:
+            self.reading_["tag_column"] = given.origin.tag_column
         return self
 
     def check_parameters(self) -> None:
@@ -325,6 +327,8 @@ class Tagger(TrainingParameters, Model):
         weights_spec, weights = self.weights_.state()
         spec = estimator_spec(self) | {"reads": self.reads_.spec(), "features": spec, "weights": weights_spec}
         spec["own_scheme"] = self.own_scheme_ or ""
+        if "tag_column" in self.reading_:
+            spec["tag_column"] = self.reading_["tag_column"]
         if self.templates is not None:
             spec["params"]["templates"] = spec["features"]["templates"]
         arrays = stored.under("features", features) | stored.under("weights", weights)
@@ -348,6 +352,8 @@ class Tagger(TrainingParameters, Model):
         self.report_ = Report.from_dict(stored.value(spec, "report", dict))
         self.plan_ = Plan(self.kernel, "from the model file", sizes=f"{len(weights.levels):,} conjunctions with weight")
         self._keep(features, item_of, weights, intercept, pairs, own)
+        if "tag_column" in spec:
+            self.reading_["tag_column"] = conllu.tag_column(stored.value(spec, "tag_column", str))
 
 
 def _items(features: TokenFeatures) -> tuple[np.ndarray, int]:

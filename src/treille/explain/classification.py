@@ -19,10 +19,11 @@ from treille.data.format import class_counts, listed, shares, visible_label
 from treille.explain.examples import label_name, sample, size_of, some_of
 from treille.explain.page import Cell, Confusion, Content, Figure, Origin, Panel, Table
 from treille.explain.plots import Axis, Line, plot, thinned
-from treille.explain.scores import Scores, area, measure, positive_class, unknown_labels
+from treille.explain.scores import Scores, area, measure, positive_class, refuse_unknown_labels
 from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Choice
 from treille.io.errors import InputError
+from treille.io.targets import as_targets
 
 MOST_CLASSES = 20  # in the confusion matrix
 MOST_CURVES = 12
@@ -79,12 +80,12 @@ class Predictions:
 
 
 def figures(
-    found: Predictions, X: Any, trained: tuple[Any, Sequence[str]] | None, of_texts: bool
+    found: Predictions, X: Any, trained: tuple[Any, Sequence[str]] | None, of_texts: bool, wanted: str | None = None
 ) -> tuple[list[Figure], str, Scores]:
     """Headline figures of the model and of baselines, a note on the baselines, and the scores."""
     assert found.truth is not None
     truth, labels, note = found.truth, trained[1] if trained else found.truth, ""
-    positive = positive_class(found.names, labels)
+    positive = positive_class(found.names, wanted)
     scores = measure(truth, found.predicted, positive)
     compared = {"this model": scores}
     words = tfidf_predictions(X, trained) if trained and of_texts else None
@@ -228,19 +229,17 @@ def calibration(found: Predictions) -> tuple[str, Markup] | None:
     return f"Calibration: the diagonal is perfect, the mean distance {off:.3f}", drawn
 
 
-def found_warnings(names: list[str], truth: list[str], scores: Scores) -> list[str]:
+def found_warnings(scores: Scores) -> list[str]:
     """Warnings about figures that may be unreliable."""
-    _, unknown = unknown_labels(names, truth)
     rare = [visible_label(name) for name, own in scores.per_class.items() if 0 < own.support < 10]
-    varying = f"fewer than 10 examples of {listed(rare, 5)}: their figures vary by chance" if rare else ""
-    return [text for text in (unknown, varying) if text]
+    return [f"fewer than 10 examples of {listed(rare, 5)}: their figures vary by chance"] if rare else []
 
 
 def truth_of(task: Choice, y: Any, n: int) -> list[str] | None:
     """The true labels by their names in reports, None if there are none."""
     if y is None:
         return None
-    names = [label_name(label) for label in y]
+    names = [label_name(label) for label in as_targets(y).ravel()]
     if len(names) != n:
         raise InputError(f"there are {n:,} examples in X and {len(names):,} labels in y: expected as many")
     titles = dict(zip(task.names, task.titles, strict=True))
@@ -250,6 +249,8 @@ def truth_of(task: Choice, y: Any, n: int) -> list[str] | None:
 def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, source: Origin) -> Content:
     """The content of a report with figures, curves and examples of a classifier, or of a detector of outliers."""
     truth = truth_of(task, y, size_of(X))
+    if truth is not None:
+        refuse_unknown_labels(task.titles, truth, source.data or "y")
     outputs = task.model.decision_function(source.batch) if source.outputs is None else source.outputs
     scores = task.columns(outputs)
     found = Predictions(task.titles, scores, task.probabilities(outputs), scores.argmax(axis=1), truth)
@@ -257,7 +258,9 @@ def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, sourc
     if train is not None and train[1] is not None:
         trained = (train[0], truth_of(task, train[1], size_of(train[0])) or [])
     if truth is not None:
-        shown_figures, note, measured = figures(found, X, trained, content.data["kind"] == Strings.title)
+        shown_figures, note, measured = figures(
+            found, X, trained, content.data["kind"] == Strings.title, source.positive
+        )
         panels = curves(found, measured.positive)
         calibrated = calibration(found)
         if calibrated and panels:
@@ -265,7 +268,7 @@ def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, sourc
         content = replace(
             content, figures=shown_figures, figures_note=note, confusion=confusion(measured), curves=panels,
             classes=class_table(found, measured), data=content.data | {"classes": shares(class_counts(truth))},
-            warnings=list(dict.fromkeys([*content.warnings, *found_warnings(found.names, truth, measured)])),
+            warnings=list(dict.fromkeys([*content.warnings, *found_warnings(measured)])),
         )  # fmt: skip
     else:
         note = f"There are no labels, so there are no scores. Predicted: {shares(class_counts(found.predicted))}."

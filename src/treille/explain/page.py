@@ -36,6 +36,7 @@ class Origin:
     most: int = 200  # examples, at most
     batch: Any = None  # the examples as the model reads them, if it has read them
     outputs: Any = None  # of its decision function for them, or its tags, if they are known
+    positive: str | None = None  # the class of interest of two, if it is not the one of `positive_class`
 
 
 class Bar(NamedTuple):

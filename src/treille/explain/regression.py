@@ -12,6 +12,7 @@ from treille.explain.plots import Line, axis_of, plot
 from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Regression
 from treille.io.errors import InputError
+from treille.io.targets import as_targets
 
 MOST_DOTS = 2_000
 MOST_TARGETS = 6
@@ -98,7 +99,7 @@ def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, so
 
 def _columns(numbers: Any) -> np.ndarray:
     """One column for each target."""
-    return np.asarray(numbers, np.float64).reshape(len(numbers), -1)
+    return as_targets(numbers, "target").astype(np.float64).reshape(len(numbers), -1)
 
 
 def _numbers(values: np.ndarray) -> str:

@@ -4,6 +4,7 @@ import os
 import warnings
 from dataclasses import replace
 from math import isfinite
+from pathlib import PurePath
 from shlex import quote
 from typing import Any
 
@@ -76,7 +77,7 @@ def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Origin
     source = replace(source, batch=model._read_batch(X) if source.batch is None else source.batch)
     content = replace(
         content,
-        title=f"{name} on {source.data}" if source.data else content.title,
+        title=f"{name} on {without_folders(source.data)}" if source.data else content.title,
         summary=sentence(task.counted(source.batch), source.how, trained),
         banner=TOO_GOOD if source.training else "",
         data=_statistics(X, source.batch),
@@ -92,6 +93,15 @@ def checked_pair(train: Any) -> tuple[Any, Any] | None:
         expected = "a pair (X, y) of training examples and their labels"
         raise InputError(f"train is {type(train).__name__}, expected {expected}")
     return listed_examples(train[0]), train[1]
+
+
+def without_folders(files: str) -> str:
+    """The names of files in a title.
+
+    >>> without_folders("data/a.fa, data/b.fa"), without_folders("data/pos.fa and 1 more")
+    ('a.fa, b.fa', 'pos.fa and 1 more')
+    """
+    return ", ".join(PurePath(each).name for each in files.split(", "))
 
 
 def commands(task: Task, path: str) -> list[str]:

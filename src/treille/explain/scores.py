@@ -9,6 +9,9 @@ import numpy as np
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
 from treille.data.format import class_counts, count, listed, visible_label
+from treille.io.errors import InputError
+
+AFFIRMATIVE = ("1", "+1", "+", "true", "yes", "positive")  # labels of the class of interest, in any case
 
 
 @dataclass(frozen=True)
@@ -44,21 +47,24 @@ class Scores:
         return {**asdict(self), "f1": self.f1}
 
 
-def positive_class(classes: Sequence[str], labels: Iterable[str] | Mapping[str, int]) -> str | None:
-    """The class of interest of two: X of X and `not X`, otherwise the rarer, otherwise the second. None for more than two.
+def positive_class(classes: Sequence[str], wanted: str | None = None) -> str | None:
+    """The class of interest of two, whatever the examples: `wanted`; otherwise X of X and `not X`; otherwise the last one that is
+    1, +, true, yes or positive; otherwise the last, as classes are sorted. None for more than two.
 
-    `labels` are the labels of the examples, or how often each occurs.
-
-    >>> positive_class(["acq", "not acq"], []), positive_class(["ham", "spam"], ["ham", "spam", "ham"])
-    ('acq', 'spam')
+    >>> [positive_class(pair) for pair in (["acq", "not acq"], ["+", "-"], ["False", "True"], ["ham", "spam"])]
+    ['acq', '+', 'True', 'spam']
+    >>> positive_class(["ham", "spam"], "ham")
+    'ham'
     """
-    if len(classes) != 2:
-        return None
+    if wanted is not None and (len(classes) != 2 or wanted not in classes):
+        found = f"the classes are {listed([visible_label(name) for name in classes], 5)}"
+        raise InputError(f"the positive class is to be {wanted!r}, expected one of two classes: {found}")
+    if wanted is not None or len(classes) != 2:
+        return wanted
     for one, other in (classes, classes[::-1]):
         if other == f"not {one}":
             return one
-    counts = Counter(labels)
-    return min(reversed(classes), key=lambda name: counts[name])
+    return next((name for name in reversed(classes) if name.lower() in AFFIRMATIVE), classes[-1])
 
 
 def measure(truth: Sequence[str], predicted: Sequence[str], positive: str | None = None) -> Scores:
@@ -100,18 +106,30 @@ def area(truth: Sequence[Any] | np.ndarray, scores: np.ndarray, positive: Any, n
     return float(roc_auc_score(is_positive, scores[known]))
 
 
-def unknown_labels(names: Sequence[str], truth: Iterable[str] | Mapping[str, int]) -> tuple[dict[str, int], str]:
-    """Labels that are none of the classes, with their counts: errors that a model cannot avoid; and these in words.
+def refuse_unknown_labels(names: Sequence[str], truth: Iterable[str] | Mapping[str, int], source: str) -> None:
+    """Refuses examples with labels that are none of the classes of a model: they could only be counted as errors.
 
     `truth` holds the labels of all examples, or how often each occurs.
 
-    >>> unknown_labels(["ham", "spam"], ["ham", "eggs"])[1]
-    '1 example with a label that the model does not know, counted as errors: eggs (1)'
+    >>> refuse_unknown_labels(["ham", "spam"], ["ham", "eggs"], "mail.csv")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    treille.io.errors.InputError: mail.csv: 1 example has a label that the model does not know, eggs (1); it knows ham, spam. ...
     """
-    unknown = class_counts({label: n for label, n in Counter(truth).items() if label not in names})
+    counts = Counter(truth)
+    unknown = class_counts({label: n for label, n in counts.items() if label not in names})
+    if not unknown:
+        return
+    n, known = sum(unknown.values()), listed([visible_label(name) for name in names], 5)
     found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
-    n = count(sum(unknown.values()), "example")
-    return unknown, f"{n} with a label that the model does not know, counted as errors: {found}" if unknown else ""
+    if n == counts.total():
+        what = f"the model knows none of its labels, {found}"
+    else:
+        have = "has a label" if n == 1 else "have labels"
+        what = f"{count(n, 'example')} {have} that the model does not know, {found}"
+    raise InputError(
+        f"{source}: {what}; it knows {known}. Give labels as for training, by --label, by --labels FILE or by a file per class, or "
+        "leave these examples out"
+    )
 
 
 def summary(folds: Sequence[Scores]) -> dict[str, dict[str, float]]:

@@ -19,6 +19,7 @@ from typing import IO, Any, cast
 
 from .errors import InputError
 from .open import Budget, Bytes, Text, as_text, open_bytes
+from .paths import file_name
 
 HEAD = 1 << 16
 Open = Callable[[], Bytes]
@@ -63,7 +64,7 @@ def is_many(path: str | os.PathLike[str]) -> bool:
     >>> is_many("dev/*.lat"), is_many("dev.zip"), is_many("dev.csv.gz")
     (True, True, False)
     """
-    name = os.fspath(path)
+    name = file_name(path)
     return os.path.isdir(name) or name.lower().endswith((".zip", *TARS)) or _is_glob(name)
 
 

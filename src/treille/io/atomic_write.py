@@ -4,10 +4,14 @@ import contextlib
 import gzip
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from .paths import file_name
+
+STANDARD_OUTPUT = "-"
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -21,8 +25,12 @@ def atomic_write(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any]
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes, what: str) -> None:
-    """Writes a file atomically, compressed if its name ends in .gz."""
-    zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data
+    """Writes a file atomically, compressed if its name ends in .gz; `-` is standard output."""
+    if file_name(path) == STANDARD_OUTPUT:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    zipped = gzip.compress(data, mtime=0) if file_name(path).endswith(".gz") else data
     atomic_write(path, lambda file: file.write(zipped), what)
 
 
@@ -32,7 +40,7 @@ def atomic_file(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
 
     Call its methods within `saving`.
     """
-    target = Path(path)
+    target = Path(file_name(path))
     temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}")
     with saving(path, what):
         handle = os.open(temporary, NEW, 0o666)  # the system applies the umask

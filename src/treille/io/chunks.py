@@ -45,6 +45,8 @@ def read_chunks(
         About how many characters a chunk has at most. A single example may have more.
     ids : bool
         False: chunks have no ids, and no file is read twice.
+    repeated_ids : bool
+        True: ids may repeat if more than half of them differ, for those who only print them.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "vines.csv"
@@ -73,7 +75,7 @@ def _noted(file: InputFile, plan: ReadingPlan, limits: Limits) -> Iterator[Examp
             error = raised
         more = error is not None or len(ahead) > 1
     to_check = more and file.again and plan.request.ids and not file.distinct and ahead[0].ids is not None
-    without = to_check and not _distinct(file, limits)
+    without = to_check and not _distinct(file, limits, plan.request.repeated_ids)
     for n, block in enumerate(chain(emptied(ahead), blocks)):
         note = f"{block.note}; the first chunk of several" if more and n == 0 else block.note
         yield replace(block, note=note, ids=None if without else block.ids)
@@ -81,15 +83,15 @@ def _noted(file: InputFile, plan: ReadingPlan, limits: Limits) -> Iterator[Examp
         raise error
 
 
-def _distinct(file: InputFile, limits: Limits) -> bool:
-    """Returns whether all examples have an id, and no two the same."""
+def _distinct(file: InputFile, limits: Limits, repeated: bool) -> bool:
+    """Returns whether all examples have an id, and no two the same; most of them different, if some may be `repeated`."""
     names = Distinct()
     try:
         for block in file.blocks(limits):
             names.add(block.ids or [""])
     except InputError:  # which is raised again where the examples are used
         pass
-    return bool(names)
+    return names.differ(repeated)
 
 
 def _divided(block: Examples, limits: Limits) -> Iterator[Examples]:

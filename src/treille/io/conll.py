@@ -2,16 +2,16 @@
 
 If the first line of tokens has a tab, columns are separated by single tabs, values may hold blanks, and lines that begin with `#`
 and have no tab are comments, as in CoNLL-U. Otherwise any run of blanks and tabs separates, and there are no comments: `#` is a
-token of the Penn Treebank. A line ``-DOCSTART-`` is a token like any other. Lines may end with CR LF.
+token of the Penn Treebank. A line ``-DOCSTART-`` marks a document, and is no token. Lines may end with CR LF.
 """
 
 import codecs
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from io import BytesIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO, TextIOBase
 from itertools import pairwise
 from typing import Any, BinaryIO
 
@@ -22,7 +22,9 @@ from treille import _core
 from .atomic_write import atomic_write
 from .errors import InputError
 from .open import STANDARD_INPUT, open_bytes, source_name
+from .paths import file_name
 
+DOCUMENT = "-DOCSTART-"  # the first column of the line that begins a document, with a sentence's blank line
 BLOCK = 1 << 20  # bytes, about 80,000 tokens
 Source = str | os.PathLike[str] | BinaryIO
 Read = Callable[[int], bytes]
@@ -41,6 +43,26 @@ class TokenColumns:
     tabs: bool
     source: str
     encoding: str = "utf-8"
+
+    @property
+    def first(self) -> list[str]:
+        """The values of the first column."""
+        return self.values[0] if self.values else []
+
+    def are(self, wanted: Callable[[str], bool]) -> np.ndarray:
+        """For each token, whether its first column is `wanted`."""
+        each = np.array([wanted(value) for value in self.first], bool)
+        return each[self.codes[0]] if len(each) else np.zeros(0, bool)
+
+    def select(self, kept: np.ndarray, columns: Sequence[int]) -> "TokenColumns":
+        """Some of the tokens and columns, without sentences of which no token is left. The text stays whole."""
+        codes, values = list[np.ndarray](), list[list[str]]()
+        for j in columns:
+            used, own = np.unique(self.codes[j][kept], return_inverse=True)
+            codes.append(own.astype(np.int32))
+            values.append([self.values[j][code] for code in used.tolist()])
+        offsets = np.unique(np.concatenate([[0], np.cumsum(kept)])[self.offsets])
+        return replace(self, codes=codes, values=values, offsets=offsets, lines=self.lines[kept], ends=self.ends[kept])
 
     def with_column(self, codes: np.ndarray, names: Iterable[str]) -> bytes:
         """The text with one more column, and nothing else changed: token i gets the name of ``codes[i]``."""
@@ -95,6 +117,11 @@ def write_columns(path: str | os.PathLike[str], columns: list[list[str]], offset
             )
     rows = list(map(separator.join, zip(*columns, strict=True)))
     blank = next((i for i, row in enumerate(rows) if not row.strip(" \t")), None)
+    if columns and DOCUMENT in columns[0]:
+        place = columns[0].index(DOCUMENT)
+        raise InputError(
+            f"token {place} is {DOCUMENT}, which would be read back as the mark of a document: leave it out"
+        )
     if blank is not None:
         raise InputError(f"token {blank} is blank, which would be read back as the end of a sentence")
     sentences = ("".join(f"{row}\n" for row in rows[start:end]) for start, end in pairwise(offsets.tolist()))
@@ -102,15 +129,18 @@ def write_columns(path: str | os.PathLike[str], columns: list[list[str]], offset
     atomic_write(path, lambda file: file.write(text.encode()), "sentences")
 
 
-def reader(source: Source, encoding: str) -> tuple[Read, str]:
+def reader(source: Any, encoding: str) -> tuple[Read, str]:
     """A function that reads bytes of UTF-8, and the name of the source. Pipes give what has arrived."""
-    named, pipe = isinstance(source, (str, os.PathLike)), False
-    if isinstance(source, (str, os.PathLike)) and os.fspath(source) != STANDARD_INPUT:
+    named, pipe = not hasattr(source, "read"), False
+    if isinstance(source, TextIOBase):
+        opened = getattr(source, "name", "stream")
+        raise InputError(f"{opened}: found a stream of text, expected one of bytes, such as open(path, 'rb')")
+    if named and file_name(source) != STANDARD_INPUT:
         stream: Any = open_bytes(source)
     else:
         stream = sys.stdin.buffer if named else source
         pipe = hasattr(stream, "read1") and not (hasattr(stream, "seekable") and stream.seekable())
-    name = source_name(source) if isinstance(source, (str, os.PathLike)) else str(getattr(source, "name", "stream"))
+    name = source_name(source) if named else str(getattr(source, "name", "stream"))
 
     def read(size: int) -> bytes:
         return bytes(stream.read1(size) if pipe and size > 0 else stream.read(size))

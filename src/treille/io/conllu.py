@@ -1,13 +1,55 @@
 """CoNLL-U: dependency trees, one token per line in ten columns, a blank line after each sentence."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+import numpy as np
+
+from .conll import TokenColumns
 from .errors import InputError
 from .packed_trees import Nodes
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+TAGS = ("lemma", "upos", "xpos", "feats", "deprel", "deps", "misc")  # columns that may hold tags
+ID = re.compile(r"\d+(-\d+|\.\d+)?")
 LABELS = ("form", "lemma", "upos", "xpos", "deprel")
+
+
+def is_conllu(tokens: TokenColumns) -> bool:
+    """Whether columns are those of CoNLL-U: ten between tabs, first a number of a token, a range or an empty node, later a head."""
+    if not tokens.tabs or len(tokens.codes) != len(COLUMNS) or not tokens.first:
+        return False
+    heads = tokens.values[COLUMNS.index("head")]
+    return all(map(ID.fullmatch, tokens.first)) and all(head == "_" or head.isdecimal() for head in heads)
+
+
+def tag_column(column: str | int | None) -> str:
+    """The name of a column of tags, given by its name or its number from 1; None is UPOS.
+
+    >>> tag_column(None), tag_column("XPOS"), tag_column(5)
+    ('upos', 'xpos', 'xpos')
+    """
+    text = "upos" if column is None else str(column).lower()
+    number = int(text) if text.isdecimal() and len(text) < 3 else 0
+    name = COLUMNS[number - 1] if 0 < number <= len(COLUMNS) else text
+    if name not in TAGS:
+        numbered = ", ".join(f"{name} ({COLUMNS.index(name) + 1})" for name in TAGS)
+        raise InputError(f"the column of the tags is {column!r}, expected a column of CoNLL-U: {numbered}")
+    return name
+
+
+def with_tags(tokens: TokenColumns, kept: np.ndarray, tags: Iterable[str], column: str) -> bytes:
+    """The text of CoNLL-U with these tags of the tokens that are `kept` in a column, and nothing else changed."""
+    at, pieces, text = 0, list[bytes](), tokens.text
+    for end, tag in zip(tokens.ends[kept].tolist(), tags, strict=True):
+        start = text.rfind(b"\n", 0, end) + 1
+        cells = text[start:end].split(b"\t")
+        cells[COLUMNS.index(column)] = tag.encode()
+        pieces += [text[at:start], b"\t".join(cells)]
+        at = end
+    written = b"".join([*pieces, text[at:]])
+    return written if tokens.encoding == "utf-8" else written.decode().encode(tokens.encoding)
 
 
 def sentences(lines: Iterable[str], source: str, label: str = "deprel") -> Iterator[tuple[int, dict[str, str], Nodes]]:

@@ -30,6 +30,7 @@ class Request:
     brackets: bool | None = None  # False: fields that hold trees in brackets are texts
     skip_unlabelled: bool = False
     ids: bool = True  # False: chunks need no ids
+    repeated_ids: bool = False  # whether some ids may repeat if most differ: for those who only print them
 
     @property
     def how(self) -> str:
@@ -78,7 +79,7 @@ class Examples:
     note: str = ""
     lines: Sequence[int] = ()  # the line on which each example begins
     fields: Sequence[str] = ()  # the names of the fields of the first example
-    ids: list[str] | None = None  # names of the examples, all different, if the file has such
+    ids: list[str] | None = None  # names of the examples, all different unless asked otherwise, if the file has such
     sources: Sequence[str] = ()  # the file of each example, if there are several files
     input: str = ""  # what `source` would be for all examples, if these are a chunk of them
 
@@ -133,25 +134,26 @@ def counted(n: int, noun: str, empty: int = 0) -> str:
 
 def against_the_rest(fields: Fields, labels: list[str]) -> str:
     """An addition to a note where one value of the label is set against the rest."""
-    return "" if fields.value is None else f", {fields.value} ({labels.count(fields.value):,}) against the rest"
+    return "" if fields.value is None else f", {fields.wanted} ({labels.count(fields.wanted):,}) against the rest"
 
 
-def block_ids(ids: Iterable[object], known: bool | None) -> list[str] | None:
+def block_ids(ids: Iterable[object], known: bool | None, repeated: bool = False) -> list[str] | None:
     """The ids of a block: in the first (`known` is None), only if `unique`; in later ones unchanged, if the first has some.
 
     >>> block_ids(["a", "a"], None), block_ids(["a", "a"], True), block_ids(["a", "b"], False)
     (None, ['a', 'a'], None)
     """
     if known is None:
-        return unique(ids)
+        return unique(ids, repeated)
     return [label_text(id) or "" for id in ids] if known else None
 
 
-def unique(ids: Iterable[object]) -> list[str] | None:
-    """Names of examples as strings; None if one is missing or occurs twice.
+def unique(ids: Iterable[object], repeated: bool = False) -> list[str] | None:
+    """Names of examples as strings; None if one is missing or occurs twice, or, with `repeated`, if less than half differ.
 
-    >>> unique(["a", 2]), unique(["a", "a"]), unique([None])
-    (['a', '2'], None, None)
+    >>> unique(["a", 2]), unique(["a", "a"]), unique([None]), unique(["a", "b", "a"], repeated=True)
+    (['a', '2'], None, None, ['a', 'b', 'a'])
     """
     names = [label_text(id) or "" for id in ids]
-    return names if names and all(names) and len(set(names)) == len(names) else None
+    n, different = len(names), len(set(names))
+    return names if names and all(names) and (different == n or (repeated and 2 * different > n)) else None

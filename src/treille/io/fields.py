@@ -36,6 +36,11 @@ class Fields:
     value: str | None = None
     matches: bool = False  # the value is a regular expression
 
+    @property
+    def wanted(self) -> str:
+        """The label of the examples that have the value, or match it."""
+        return f"matching {self.value}" if self.matches else str(self.value)
+
     def text(self, record: Mapping[str, object], place: str) -> str:
         """The fields of the text, those that are not empty joined with one blank."""
         parts = []
@@ -164,7 +169,7 @@ def labels_of(found: Found, fields: Fields, source: str, skip: bool = False) -> 
     >>> labels_of([(1, ["acq", "grain"]), (2, [])], Fields((), "topics", "acq"), "news.jsonl")
     ['acq', 'not acq']
     >>> labels_of([(1, "Really?"), (2, "")], Fields((), "en", r"\\?$", matches=True), "talk.jsonl")
-    ['\\\\?$', 'not \\\\?$']
+    ['matching \\\\?$', 'not matching \\\\?$']
     """
     field, value = fields.label, fields.value
     if field is None:
@@ -178,12 +183,8 @@ def labels_of(found: Found, fields: Fields, source: str, skip: bool = False) -> 
             found_in = re.compile(value).search
         except re.error as error:
             raise InputError(f"--label {field}~{value}: not a regular expression: {error}") from None
-        return [
-            value
-            if any(map(found_in, [label] if isinstance(label, str) else _all(number, label, field, source)))
-            else f"not {value}"
-            for number, label in found
-        ]
+        texts = ([label] if isinstance(label, str) else _all(number, label, field, source) for number, label in found)
+        return [fields.wanted if any(map(found_in, each)) else f"not {fields.wanted}" for each in texts]
     if value is None:
         for number, label in found:
             if isinstance(label, list):

@@ -84,7 +84,7 @@ def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) 
         parts = pack(graphs, place)
         if found.fields.value is None:  # PyTorch Geometric writes a target as a list of one
             found.found = [(n, y[0] if isinstance(y, list) and len(y) == 1 else y) for n, y in found.found]
-        ids = block_ids(found.ids, found.has_ids) if found.id_field else None
+        ids = block_ids(found.ids, found.has_ids, request.repeated_ids) if found.id_field else None
         found.has_ids = ids is not None
         facts = [*graph_facts(parts), *["labels = one-hot features"] * bool(one_hot)]
         alike.check(parts, f"{source}, line {found.found[0][0]} and after,")

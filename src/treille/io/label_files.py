@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 
 from . import table
 from .blocks import split_head
@@ -11,6 +12,7 @@ from .errors import InputError
 from .examples import Examples, unique
 from .fields import IDS, LABELS, first_of, label_text
 from .open import open_text, source_name
+from .paths import file_name, is_file_object
 
 Labels = Mapping[str, object] | Sequence[object]
 
@@ -72,13 +74,41 @@ def _rows(first: str, lines: Iterable[str], source: str) -> list[tuple[int, str 
     return [(number, row[of_id] if width > 1 else None, row[of_label]) for number, row in rows]
 
 
+def label_paths(labels: Any) -> list[Any]:
+    """The files that hold labels: one path or several, `pathlib.Path`s in a list. Nothing, if these are labels.
+
+    >>> label_paths("utt2label"), label_paths(["yes", "no"])
+    (['utt2label'], [])
+    """
+    if isinstance(labels, (str, os.PathLike)) or is_file_object(labels):
+        return [labels]
+    several = isinstance(labels, Sequence) and bool(labels) and all(isinstance(each, os.PathLike) for each in labels)
+    return list(labels) if several else []
+
+
+def _joined(paths: Sequence[str | os.PathLike[str]], encoding: str) -> Labels:
+    """The labels of several files: of all ids, or in the order of the files."""
+    first, *others = (read_labels(path, encoding) for path in paths)
+    for path, other in zip(paths[1:], others, strict=True):
+        if isinstance(first, dict) and isinstance(other, dict):
+            again = next((id for id, label in other.items() if first.get(id, label) != label), None)
+            if again is not None:
+                raise InputError(f"{file_name(path)}: found a second label for {again!r}, expected each id once")
+            first |= other
+        elif isinstance(first, list) and isinstance(other, list):
+            first += other
+        else:
+            raise InputError(f"{file_name(path)}: expected ids in all files of labels, or in none")
+    return first
+
+
 class LabelsElsewhere:
     """Labels from another source, by id or in order, for examples that come in blocks, or all at once."""
 
-    def __init__(self, labels: str | os.PathLike[str] | Labels, encoding: str, skip: bool, at_once: bool):
-        named = isinstance(labels, (str, os.PathLike))
-        self.source = os.fspath(labels) if named else "labels"  # type: ignore[arg-type]
-        self.known: Labels = read_labels(labels, encoding) if named else labels  # type: ignore[arg-type, assignment]
+    def __init__(self, labels: Any, encoding: str, skip: bool, at_once: bool):
+        files = label_paths(labels)
+        self.source = " and ".join(map(file_name, files)) if files else "labels"
+        self.known: Labels = _joined(files, encoding) if files else labels
         self.skip, self.at_once = skip, at_once
         self._n, self._stems, self._examples = 0, False, ""
 

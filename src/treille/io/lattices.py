@@ -10,7 +10,7 @@ from typing import Any
 
 from . import confusion, json_arcs, kaldi, openfst, plf, slf
 from .archive import Member
-from .atomic_write import write_bytes
+from .atomic_write import STANDARD_OUTPUT, write_bytes
 from .blocks import Limits, runs, split_head, whole_lines
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, block_ids, counted, note, unique
@@ -18,6 +18,7 @@ from .fields import TEXTS, Fields, labels_of
 from .guess import guess, is_of_users
 from .machine import MachineList, MachineParts
 from .open import COMPRESSED, Bytes, as_text
+from .paths import file_name
 from .symbols import format_symbols, over_one_table, with_words_used
 from .text_files import DELIMITERS, Collected, collected, records
 from .weights import KINDS, SEMIRING, Seen, check_kind, describe_scale, in_semiring, scaled
@@ -126,7 +127,7 @@ def format_to_write(path: str | os.PathLike[str], format: str | None) -> str:
     """
     if format is not None and format not in TITLES:
         raise InputError(f"unknown format {format!r}, expected one of {', '.join(TITLES)}")
-    stem = os.path.basename(os.fspath(path)).lower().removesuffix(".gz")
+    stem = os.path.basename(file_name(path)).lower().removesuffix(".gz")
     matching = [kind for kind, suffixes in SUFFIXES.items() if stem.endswith(suffixes)]
     if format is None and len(matching) != 1:
         which = " and of ".join(matching) if matching else "no format of lattices"
@@ -142,9 +143,9 @@ def write_lattices(
 ) -> list[Path]:
     """Writes machines to a file, or to a folder if the format holds one machine per file. Returns the files written.
 
-    `weights` selects the kind of numbers for the formats that allow several: plf (default log-probabilities), confusion
-    (probabilities), openfst-text (costs) and arcs (weights of the machine's semiring). openfst-text also writes the symbol
-    tables, `.isyms` and `.osyms`.
+    `-` is standard output. `weights` selects the kind of numbers for the formats that allow several: plf (default
+    log-probabilities), confusion (probabilities), openfst-text (costs) and arcs (weights of the machine's semiring). openfst-text
+    also writes the symbol tables, `.isyms` and `.osyms`, unless it goes to standard output.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.plf"
@@ -160,6 +161,8 @@ def write_lattices(
         return [_write(path, _formatted(machines, kind, weights))]
     if len(machines) == 1 and not os.path.isdir(path):
         return _write_one(path, machines[0], kind, weights)
+    if file_name(path) == STANDARD_OUTPUT:
+        raise InputError(f"{TITLES[kind]} holds one machine per file, and there are {len(machines):,}: name a folder")
     folder = Path(path)
     if folder.is_file() or folder.suffix:
         raise InputError(
@@ -176,9 +179,11 @@ def write_lattices(
 
 
 def _write_one(path: str | os.PathLike[str], machine: MachineParts, kind: str, weights: str | None) -> list[Path]:
-    """Writes one machine; for OpenFst's text also its symbol tables, which OpenFst needs to compile it."""
+    """Writes one machine; for OpenFst's text in a file also its symbol tables, which OpenFst needs to compile it."""
     written = [_write(path, _formatted([machine], kind, weights))]
-    tables = (("isyms", machine.input_symbols), ("osyms", machine.output_symbols)) if kind == "openfst-text" else ()
+    if kind != "openfst-text" or file_name(path) == STANDARD_OUTPUT:
+        return written
+    tables = (("isyms", machine.input_symbols), ("osyms", machine.output_symbols))
     stem = os.fspath(path).removesuffix(".gz").removesuffix(".txt").removesuffix(".fst").removesuffix(".att")
     known = ((end, table) for end, table in tables if table is not None)
     return written + [_write(f"{stem}.{end}", format_symbols(table).encode()) for end, table in known]

@@ -16,6 +16,7 @@ from safetensors.numpy import save
 from treille.io.atomic_write import atomic_write
 from treille.io.compact_arrays import compacted, expanded
 from treille.io.errors import InputError
+from treille.io.paths import file_name
 
 FORMAT = 2
 
@@ -50,7 +51,7 @@ def signed_bytes(spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The spec and the arrays of a model file, checked."""
-    name = os.fspath(path)
+    name = file_name(path)
     if not os.path.exists(name):
         raise InputError(f"{name}: there is no such file")
     try:

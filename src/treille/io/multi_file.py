@@ -129,8 +129,13 @@ class Distinct:
             self._digests += blake2b(name.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
 
     def __bool__(self) -> bool:
+        return self.differ(False)
+
+    def differ(self, repeated: bool) -> bool:
+        """Whether none is empty and all differ, or, if some may be `repeated`, more than half."""
         digests = np.frombuffer(self._digests, f"V{DIGEST}")
-        return not self._empty and len(np.unique(digests)) == len(digests)
+        n, different = len(digests), len(np.unique(digests))
+        return not self._empty and (different == n or (repeated and 2 * different > n))
 
 
 def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", limits: Limits) -> Iterator[Examples]:
@@ -184,7 +189,8 @@ class _Joining:
                     return
                 plain.add(block.ids)
                 prefixed.add(f"{self.sources[i]}:{id}" for id in block.ids)
-        self.prefixed = False if plain else True if prefixed else None
+        repeated = self.request.repeated_ids and plain.differ(True)
+        self.prefixed = False if plain else True if prefixed else False if repeated else None
 
     def whole(self, blocks: Sequence[tuple[int, Examples]]) -> Examples:
         """The examples of all files."""

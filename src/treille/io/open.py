@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InputError
+from .paths import file_name
 
 RATIO = 200  # text compresses 3 to 10 times, very regular data 100 times, nothing but repetition 1,000 times
 FREE = 1 << 26  # bytes that any file may expand to
@@ -68,7 +69,8 @@ MAGIC: tuple[tuple[str, re.Pattern[bytes], Callable[..., Any]], ...] = (
 
 def source_name(path: str | os.PathLike[str]) -> str:
     """The name of a source in messages: its path, or `standard input` for `-`."""
-    return "standard input" if os.fspath(path) == STANDARD_INPUT else os.fspath(path)
+    name = file_name(path)
+    return "standard input" if name == STANDARD_INPUT else name
 
 
 def open_text(path: str | os.PathLike[str], encoding: str = "utf-8", lazily: bool = False) -> Text:
@@ -85,7 +87,7 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8", lazily: boo
     ...     list(lines)
     ['treille\\n', 'vigne\\n']
     """
-    if lazily and os.fspath(path) == STANDARD_INPUT:
+    if lazily and file_name(path) == STANDARD_INPUT:
         return as_text(Bytes(io.BufferedReader(StandardInput()), source_name(path)), encoding)
     return as_text(open_bytes(path), encoding)
 
@@ -102,14 +104,15 @@ def as_text(buffer: Bytes, encoding: str) -> Text:
 
 def open_bytes(path: str | os.PathLike[str]) -> Bytes:
     """Open `path` for reading bytes, decompressed; errors are as in `open_text`."""
-    if os.fspath(path) == STANDARD_INPUT:
+    name = file_name(path)
+    if name == STANDARD_INPUT:
         return Bytes(io.BufferedReader(io.BytesIO(sys.stdin.buffer.read())), source_name(path))
     try:
         file = open(path, "rb")  # noqa: SIM115 (held by the result)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file{_likely(Path(path))}") from None
     except ValueError as error:  # such as a NUL in the name
-        raise InputError(f"{os.fspath(path)!r}: not the name of a file: {error}") from None
+        raise InputError(f"{name!r}: not the name of a file: {error}") from None
     except OSError as error:
         if Path(path).is_dir():
             files = sorted(member.name for member in Path(path).iterdir() if member.is_file())

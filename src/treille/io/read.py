@@ -15,7 +15,9 @@ from .guess import BUILT_IN, families, guess, is_of_users
 from .label_files import Labels, LabelsElsewhere
 from .multi_file import InputFile, document_blocks, joined_blocks, name_of
 from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name
+from .other_programs import refuse_other_programs
 from .packed_trees import PackedTrees
+from .paths import file_names
 from .symbols import read_symbols
 from .weights import check_kind, parse_scale
 
@@ -34,7 +36,7 @@ def read(
     weights: str | None = None,
     scale: float | Mapping[str, float] | str | None = None,
     symbols: Path | Sequence[str] | None = None,
-    labels: Path | Labels | None = None,
+    labels: Path | Sequence[Path] | Labels | None = None,
     columns: Sequence[str] = (),
     root_label: bool = False,
     brackets: bool | None = None,
@@ -69,9 +71,10 @@ def read(
         given, such as ``{"acoustic": 0.1}``: costs are then sums of scores, and scales and penalties of the file are not used.
     symbols : path, list of str or None
         The symbol table of lattices whose labels are numbers: a file in OpenFst's format, or a list.
-    labels : path, dict, list or None
+    labels : path, list of paths, dict, list or None
         Labels from another source: by id, or in order. A file holds an id and a label on each line (utt2label, TSV, CSV), or one
-        label per line. Ids are first words of FASTA headers, fields called id, key or name, utterances, or names of files.
+        label per line; several files are a list of `pathlib.Path`. Ids are first words of FASTA headers, fields called id, key or
+        name, utterances, or names of files.
     columns : list of str
         Read these fields as columns, for `treille.kernels.Columns`.
     root_label : bool
@@ -107,7 +110,7 @@ class ReadingPlan:
     request: Request
     limits: Limits | None  # of blocks; None: all at once
     labelled: bool | None
-    labels: Path | Labels | None
+    labels: Path | Sequence[Path] | Labels | None
     root_label: bool
     of_lattices: tuple[str, ...]  # options that were given, and are for lattices
 
@@ -119,7 +122,7 @@ class ReadingPlan:
         format: str | None = None,
         label: str | None = None,
         labelled: bool | None = None,
-        labels: Path | Labels | None = None,
+        labels: Path | Sequence[Path] | Labels | None = None,
         root_label: bool = False,
         like: Any = None,
         text: str | None = None,
@@ -157,7 +160,7 @@ class ReadingPlan:
 
     def input_file(self, path: Path | Sequence[Path]) -> InputFile:
         """The files of a path, or of several paths."""
-        paths, request = [path] if isinstance(path, (str, os.PathLike)) else list(path), self.request
+        paths, request = file_names(path), self.request
         if not paths:
             raise InputError("found no file, expected at least one")
         if len(paths) == 1:
@@ -230,6 +233,8 @@ def _recognised(stream: Text, request: Request) -> tuple[Request, Iterator[str]]
     """The request with the format of a file, and the lines of the file; none for formats that are read as bytes."""
     source, text, format = request.source, request.text, request.format
     head = stream.buffer.peek()
+    if not format:
+        refuse_other_programs(source, head)
     by_bytes = columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
     guessed = (format, "") if format else None if is_of_users(source) else by_bytes
     if guessed is not None and guessed[0] in (*columnar.TITLES, *lattices.TITLES):

@@ -19,6 +19,7 @@ from .errors import InputError
 from .machine import EPSILON, MachineParts
 from .open import open_text, source_name
 from .parameters import to_float
+from .paths import file_name, is_file_object
 
 MOST_LABELS = 1 << 21  # of a table with gaps: every label takes memory
 SIDES = {"inputs": "input_symbols", "outputs": "output_symbols"}
@@ -102,8 +103,11 @@ def with_words_used(machines: Sequence[MachineParts]) -> list[MachineParts]:
 
 def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[str] | None:
     """The symbol of every label, from a file with one `word label` per line; lists and None are returned unchanged."""
-    if table is None or not isinstance(table, str | os.PathLike):
-        return None if table is None else list(table)
+    if table is None:
+        return None
+    if not isinstance(table, str | os.PathLike) and not is_file_object(table):
+        return list(table)
+    table = file_name(table)
     pairs, source = [], source_name(table)
     with open_text(table) as lines:
         for number, line in enumerate(lines, 1):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from inspect import signature
 from itertools import chain
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -70,18 +70,19 @@ class Kernel(BaseEstimator, ABC):
     [[2.0], [0.0]]
     """
 
+    always_printed: ClassVar[int] = 1  # how many parameters are printed even with their default values: the first ones
     binds = NAME  # the precedence of the operator that a kernel is shown with
 
     def __repr__(self) -> str:
-        """Like scikit-learn's, but always with the first parameter: ``NGram(n=5)``."""
+        """Like scikit-learn's, but always with the first parameters, see `always_printed`: ``NGram(n=5)``."""
         parameters = [p for p in signature(type(self)).parameters.values() if p.kind is not p.VAR_KEYWORD]
-        first = next((p.name for p in parameters), None)
+        first = {p.name for p in parameters[: self.always_printed]}
 
         def is_default(name: str, default: Any) -> bool:
             value = getattr(self, name)
             return value is default or (isinstance(value, (str, int, float)) and value == default)
 
-        shown = [p.name for p in parameters if p.name == first or not is_default(p.name, p.default)]
+        shown = [p.name for p in parameters if p.name in first or not is_default(p.name, p.default)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     @property

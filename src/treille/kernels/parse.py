@@ -17,7 +17,6 @@ from treille.automata import Fst
 from treille.data.base import from_arrow, kind_of
 from treille.io.errors import InputError
 from treille.io.units import BASES
-from treille.kernels.algebra import Constant
 from treille.kernels.base import Kernel
 from treille.kernels.wrapped import Expression
 from treille.registry import known
@@ -93,7 +92,7 @@ def format_kernel(kernel: Kernel) -> str:
     words = []
     for i, parameter in enumerate(_parameters(type(kernel))):
         value = values[parameter.name]
-        if i == 0 or value != parameter.default:
+        if i < kernel.always_printed or value != parameter.default:
             words.append(_format(value) if i == 0 else f"{parameter.name}={_format(value)}")
     return f"{type(kernel).__name__.lower()}({', '.join(words)})"
 
@@ -193,7 +192,7 @@ def _class(name: str) -> type[Kernel]:
     if plain in PYTHON_ONLY:
         raise ValueError(f"{name} {PYTHON_ONLY[plain]}: use it in Python")
     if plain not in kernels:
-        raise _Misspelt(f"there is no kernel {name!r}", plain, list(kernels), "{}")
+        raise _Misspelt(f"there is no kernel {name!r}", plain, list(kernels), "{}", 3)
     return kernels[plain]
 
 
@@ -203,11 +202,12 @@ def _plain(name: str) -> str:
 
 
 class _Misspelt(ValueError):
-    """A name that does not exist; the message ends with the nearest one that does, if one is near."""
+    """A name that does not exist; the message ends with the nearest ones that do, if some are near."""
 
-    def __init__(self, message: str, name: str, names: Sequence[str], form: str):
-        close = difflib.get_close_matches(name.lower(), names, n=1)
-        self.hint = f"did you mean {form.format(close[0])}?" if close else ""
+    def __init__(self, message: str, name: str, names: Sequence[str], form: str, most: int = 1):
+        near = difflib.get_close_matches
+        close = near(name.lower(), names, n=1, cutoff=0.8) or near(name.lower(), names, n=most)
+        self.hint = f"did you mean {' or '.join(map(form.format, close))}?" if close else ""
         super().__init__(message)
 
 
@@ -226,12 +226,5 @@ def _format(value: Any) -> str:
 
 
 def _refuse(text: str, why: str) -> InputError:
-    forms = [
-        f"{name}({', '.join(p.name for p in _parameters(cls))})"
-        for name, cls in known_kernels().items()
-        if not issubclass(cls, (Expression, Constant))
-    ]
-    return InputError(
-        f"{text!r}: {why}. The kernels are: {', '.join(forms)}; for example 'ngram(5).normalized()', or with +, * and **, "
-        "'0.5*ngram(3) + ngram(5).normalized()'"
-    )
+    example = "'ngram(5).normalized()', or with +, * and **, '0.5*ngram(3) + ngram(5).normalized()'"
+    return InputError(f"{text!r}: {why}. Write a kernel as in {example}; help(treille.kernels) in Python lists all")

@@ -60,6 +60,8 @@ class GappedKmer(PatternKernel):
     [3.0, 1.0, 0.0]
     """
 
+    always_printed = 2
+
     length: int = 10
     k: int = 6
     alphabet: str | Sequence[Any] | None = None
@@ -261,7 +263,7 @@ class WeightedDegree(PatternKernel):
         return _core.weighted_degree_diagonal(int(self.d), int(self.shift), one, effective_n_jobs(n_jobs))
 
     def pattern_name(self, fitted: PatternMap, cells: list[int]) -> str:
-        return f"{fitted.joined(fitted.symbols(cells[1:]))} at {cells[0]}"
+        return f"{fitted.joined(fitted.symbols(cells[1:]))} at {cells[0] + 1}"
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
         if cells.shape[1] != int(self.d) + 1 or len(lengths) != len(cells) or cells.min(initial=0) < 0:

@@ -14,7 +14,9 @@ import numpy as np
 from treille.io.chunks import read_chunks
 from treille.io.errors import InputError
 from treille.io.examples import Examples
+from treille.io.label_files import label_paths
 from treille.io.parameters import check_whole, parse_size
+from treille.io.paths import file_names
 from treille.io.read import read
 
 PathLike = str | os.PathLike[str]
@@ -137,7 +139,7 @@ class Parts:
         **options
             How files are read, as for `treille.io.read`: format, text, label, encoding, ...
         """
-        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        paths = file_names(path)
         characters = part_characters(memory)
 
         def open_parts() -> Iterator[Part]:
@@ -150,7 +152,7 @@ class Parts:
             scratch=scratch,
             checkpoint=checkpoint,
             min_count=min_count,
-            sources=[*paths, *(options[name] for name in ("labels", "symbols") if _is_path(options.get(name)))],
+            sources=[*paths, *label_paths(options.get("labels")), *label_paths(options.get("symbols"))],
             options=options,
         )
 
@@ -175,7 +177,7 @@ class Parts:
         checkpoint, min_count, **options
             As in `read`. The checkpoint is a folder of this machine.
         """
-        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        paths = file_names(path)
         files = [file for each in paths for file in files_of(each)]
 
         def open_parts() -> Iterator[Part]:  # for predictions, on this machine
@@ -241,10 +243,6 @@ def part_characters(memory: int | str) -> int:
 def place_of(chunk: Examples) -> str:
     """The place of the examples of a chunk of a file, for messages."""
     return f"{chunk.source}, lines {chunk.lines[0]:,} to {chunk.lines[-1]:,}" if chunk.lines else chunk.source
-
-
-def _is_path(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike))
 
 
 def files_of(path: PathLike) -> list[str]:

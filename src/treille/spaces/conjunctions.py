@@ -8,6 +8,7 @@ import numpy as np
 
 from treille import _core
 from treille.data.base import available_memory, readable_size
+from treille.data.format import count
 from treille.features.compaction import Representation
 from treille.features.rows import Rows
 from treille.io import stored
@@ -75,7 +76,7 @@ class ConjunctionSpace(RowsSpace):
         rows = self.rows
         arrays = (rows.indptr, rows.entries, rows.code_bits, rows.codebook, rows.scale)
         core = _core.CodedRows(*arrays, rows.n_features, self.cells.n_shared).weighted(rows.column_weights)
-        sizes = f"{self.cells.n_patterns:,} conjunctions in {rows.n_features:,} cells, {rows.n_entries:,} entries"
+        sizes = f"{count(self.cells.n_patterns, 'conjunction')} in {count(rows.n_features, 'cell')}, {rows.n_entries:,} entries"
         return Representation(
             "cells", "because conjunctions of the same examples share one", sizes, core, weights=False
         )
@@ -95,7 +96,7 @@ class ConjunctionSpace(RowsSpace):
     def sizes(self) -> str:
         rows = self.rows
         return (
-            f"{len(rows):,} examples, {self.cells.n_patterns:,} conjunctions in {rows.n_features:,} cells, "
+            f"{count(len(rows), 'example')}, {count(self.cells.n_patterns, 'conjunction')} in {count(rows.n_features, 'cell')}, "
             f"{rows.n_entries:,} entries, {readable_size(rows.nbytes)} of rows"
         )
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treille.data import Batch
+from treille.data.format import count
 from treille.features import MatrixRows
 from treille.features.abilities import having
 from treille.io.errors import InputError
@@ -64,7 +65,7 @@ class ProductSpace(Space):
         return functions_of_examples(self.kernel, self.batch, solution.coefficients, solution.intercept, self.n_jobs)
 
     def sizes(self) -> str:
-        return f"{len(self):,} examples, {self.matrix.sizes()}"
+        return f"{count(len(self), 'example')}, {self.matrix.sizes()}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +162,7 @@ class GramSpace(Space):
 
     def sizes(self) -> str:
         n = len(self)
-        return f"{n:,} examples, {n * (n + 1) // 2:,} kernel values"
+        return f"{count(n, 'example')}, {n * (n + 1) // 2:,} kernel values"
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.base import readable_size
+from treille.data.format import count
 from treille.features import DenseRows, FeatureMap, FeatureRows, MatrixRows, Representation
 from treille.features.abilities import having
 from treille.io.errors import InputError
@@ -110,7 +111,7 @@ class NystromSpace(KernelRowsSpace):
         """The rows as DualCD reads them: dense."""
         if representation not in ("auto", "flat"):
             raise InputError(f"representation is {representation!r}, but a Nystrom space has dense rows: use 'auto'")
-        return Representation("flat", "dense rows", f"{self.rows.n_features:,} features", self.rows.for_core())
+        return Representation("flat", "dense rows", f"{count(self.rows.n_features, 'feature')}", self.rows.for_core())
 
     def functions(self, solution: Any) -> DecisionFunctions:
         own, weights, intercept = solution.coefficients, solution.weights, solution.intercept
@@ -122,5 +123,5 @@ class NystromSpace(KernelRowsSpace):
 
     def sizes(self) -> str:
         rows, size = self.rows, readable_size(self.rows.nbytes)
-        counts = f"{len(rows):,} examples, {len(self.landmarks):,} landmarks, {rows.n_features:,} features"
+        counts = f"{count(len(rows), 'example')}, {count(len(self.landmarks), 'landmark')}, {count(rows.n_features, 'feature')}"
         return f"{counts}, {size} of rows; {self.error:.2g} of the kernel matrix's trace is lost"

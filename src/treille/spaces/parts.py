@@ -84,7 +84,7 @@ class ClusterSpace(FeatureSpace):
         return [self]  # its solvers ask for the rows of a problem where these are
 
     def sizes(self) -> str:
-        return f"{len(self):,} examples, {self.n_features:,} features, {len(self.futures):,} parts on a cluster"
+        return f"{count(len(self), 'example')}, {count(self.n_features, 'feature')}, {len(self.futures):,} parts on a cluster"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,9 @@ class PartsSpace(FeatureSpace):
         size = readable_size(sum(map(self.rows.store.bytes_of, range(n_parts))))
         kept = f" in at least {self.min_count:,} examples each" if self.min_count > 1 else ""
         parts = count(n_parts, "part")
-        return f"{count(len(self), 'example')}, {self.n_features:,} features{kept}, {parts}, {size} of rows on disk"
+        return (
+            f"{count(len(self), 'example')}, {count(self.n_features, 'feature')}{kept}, {parts}, {size} of rows on disk"
+        )
 
 
 def memory_needed(n_examples: int, n_features: int, n_weights: int, n_problems: int, held: int = 0) -> int:

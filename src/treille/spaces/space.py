@@ -8,6 +8,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.base import readable_size
+from treille.data.format import count
 from treille.features import FeatureMap, Representation, represent
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -131,7 +132,7 @@ class RowsSpace(FeatureSpace):
 
     def sizes(self) -> str:
         rows, size = self.rows, readable_size(self.rows.nbytes)
-        return f"{len(rows):,} examples, {rows.n_features:,} features, {rows.n_entries:,} entries, {size} of rows"
+        return f"{count(len(rows), 'example')}, {count(rows.n_features, 'feature')}, {rows.n_entries:,} entries, {size} of rows"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,17 +8,25 @@ from typing import Any
 import numpy as np
 
 from treille.data.format import count
-from treille.io import conll, crfsuite
+from treille.io import conll, conllu, crfsuite
 from treille.io.errors import InputError
 from treille.tagging.items import Items
 from treille.tagging.sentences import Column, Origin, Sentences, one_column
 
 
-def read_sentences(source: conll.Source, *, separator: str | None = None, encoding: str = "utf-8") -> Sentences:
+def read_sentences(
+    source: conll.Source,
+    *,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+    tag_column: str | int | None = None,
+) -> Sentences:
     """The sentences of a file of CoNLL columns: one token per line, a blank line after each sentence.
 
     If the first line of tokens has a tab, columns are separated by single tabs, and lines with ``#`` first and no tab are comments;
-    otherwise any run of blanks and tabs separates, and there are no comments. A line ``-DOCSTART-`` is a sentence of one token.
+    otherwise any run of blanks and tabs separates, and there are no comments. A line ``-DOCSTART-`` marks a document, and is no
+    sentence. CoNLL-U is recognised by its ten columns: its tokens have two columns, FORM and a tag, so that nothing that depends on
+    the tag is taken for a feature; ranges of tokens (``1-2``) and empty nodes (``1.1``) are left out.
 
     Parameters
     ----------
@@ -26,6 +34,8 @@ def read_sentences(source: conll.Source, *, separator: str | None = None, encodi
         A file may be compressed by gzip, bzip2 or xz; ``"-"`` is standard input.
     separator : {None, "\\t", " "}
         None decides by the first line.
+    tag_column : {None, "upos", "xpos", "lemma", "feats", "deprel", "deps", "misc"} or int
+        For CoNLL-U: the column of the tags, by its name or its number from 1. None is UPOS.
 
     Examples
     --------
@@ -35,7 +45,10 @@ def read_sentences(source: conll.Source, *, separator: str | None = None, encodi
     >>> X, y[0]
     (Sentences(2 sentences, 3 tokens, 2 columns), ['B-NP', 'I-NP'])
     """
-    return _sentences(conll.read_columns(source, separator, encoding))
+    tokens = conll.read_columns(source, separator, encoding)
+    if tag_column is not None and tokens.first and not conllu.is_conllu(tokens):
+        raise InputError(f"{tokens.source}: holds no CoNLL-U, for which tag_column is: use separate(column)")
+    return sentences_of(tokens, tag_column)
 
 
 def read_features(source: conll.Source, *, encoding: str = "utf-8") -> tuple[Sentences, Sentences]:
@@ -76,13 +89,21 @@ class SentenceBlock:
 
     sentences: Sentences
     columns: conll.TokenColumns
+    is_conllu: bool = False
 
-    def with_tags(self, tags: Any) -> bytes:
-        """The text with the tags as one more column; nothing else changes."""
-        column = one_column(tags, "tag").columns[0]
-        if len(column.codes) != self.sentences.n_tokens:
-            raise InputError(f"found {count(len(column.codes), 'tag')} for {count(self.sentences.n_tokens, 'token')}")
-        return self.columns.with_column(column.codes, column.values)
+    def with_tags(self, tags: Any, column: str | None = None) -> bytes:
+        """The text with the tags as one more column, or in a `column` of CoNLL-U; nothing else changes.
+
+        Lines that are no tokens get the tag O in one more column, or _ in CoNLL-U, so that all lines have as many columns.
+        """
+        own, kept = one_column(tags, "tag").columns[0], _are_tokens(self.columns, self.is_conllu)
+        if len(own.codes) != self.sentences.n_tokens:
+            raise InputError(f"found {count(len(own.codes), 'tag')} for {count(self.sentences.n_tokens, 'token')}")
+        if self.is_conllu and column is not None:
+            return conllu.with_tags(self.columns, kept, (own.values[code] for code in own.codes.tolist()), column)
+        codes = np.full(len(kept), len(own.values), np.int32)
+        codes[kept] = own.codes
+        return self.columns.with_column(codes, [*own.values, "_" if self.is_conllu else "O"])
 
 
 def stream_sentences(
@@ -97,8 +118,11 @@ def stream_sentences(
     >>> [list(part.sentences) for part in stream_sentences(io.BytesIO(b"a\\n\\nb\\nc\\n"), block=4)]
     [[['a']], [['b', 'c']]]
     """
+    is_conllu: bool | None = None
     for columns in conll.stream_columns(source, separator, encoding, block):
-        yield SentenceBlock(_sentences(columns), columns)
+        if is_conllu is None and columns.first:
+            is_conllu = conllu.is_conllu(columns)
+        yield SentenceBlock(sentences_of(columns, None, bool(is_conllu)), columns, bool(is_conllu))
 
 
 def write_sentences(path: str | os.PathLike[str], sentences: Any, tags: Any = None, separator: str = " ") -> None:
@@ -133,6 +157,21 @@ def stream_features(
     return map(_features, crfsuite.stream_items(source, encoding, block))
 
 
-def _sentences(columns: conll.TokenColumns) -> Sentences:
-    parts = map(Column, columns.codes, columns.values)
-    return Sentences.of_columns(parts, columns.offsets, Origin(columns.source, columns.lines))
+def sentences_of(
+    tokens: conll.TokenColumns, tag_column: str | int | None = None, is_conllu: bool | None = None
+) -> Sentences:
+    """The sentences of columns; those of CoNLL-U have two, FORM and the column of the tags."""
+    of_conllu = conllu.is_conllu(tokens) if is_conllu is None else is_conllu
+    kept, name = _are_tokens(tokens, of_conllu), ""
+    if of_conllu:
+        name = conllu.tag_column(tag_column)
+        tokens = tokens.select(kept, [conllu.COLUMNS.index(each) for each in ("form", name)])
+    elif not kept.all():
+        tokens = tokens.select(kept, range(len(tokens.codes)))
+    parts = map(Column, tokens.codes, tokens.values)
+    return Sentences.of_columns(parts, tokens.offsets, Origin(tokens.source, tokens.lines, tag_column=name))
+
+
+def _are_tokens(tokens: conll.TokenColumns, is_conllu: bool) -> np.ndarray:
+    """Which lines are tokens: not ranges or empty nodes of CoNLL-U, and not marks of documents."""
+    return tokens.are(str.isdecimal if is_conllu else lambda value: value != conll.DOCUMENT)

@@ -37,6 +37,7 @@ class Origin(NamedTuple):
     lines: np.ndarray
     sources: tuple[str, ...] = ()
     source_of: np.ndarray | None = None
+    tag_column: str = ""  # of CoNLL-U: the column of the tags, if all files are such
 
     def select(self, tokens: np.ndarray) -> Origin:
         """The origin of some of the tokens."""
@@ -323,7 +324,9 @@ def _origin(parts: Sequence[Sentences]) -> Origin | None:
         numbers.append(own + len(sources))
         sources += each.sources or [each.source]
     lines = np.concatenate([each.lines for each in origins])
-    return Origin(", ".join(sources), lines, tuple(sources), np.concatenate(numbers))
+    columns = {each.tag_column for each in origins}
+    tag_column = columns.pop() if len(columns) == 1 else ""
+    return Origin(", ".join(sources), lines, tuple(sources), np.concatenate(numbers), tag_column)
 
 
 def flat(data: Any) -> tuple[list[Any], np.ndarray]:

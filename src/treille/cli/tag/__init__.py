@@ -7,17 +7,18 @@ Examples:
   treille tag evaluate chunks.treille test.txt
 
 Files have one token per line, its columns (word, part of speech, ...) separated by blanks or by tabs, and a blank
-line after each sentence, as in the shared tasks of CoNLL; the tag is the last column. Each may be gzipped; - is
-standard input.
+line after each sentence, as in the shared tasks of CoNLL; the tag is the last column, in CoNLL-U UPOS. Each may be
+gzipped; - is standard input.
 """
 
 import typer
 
+from treille.cli.options import Command
 from treille.cli.tag import evaluate, run, train
 
 group = typer.Typer(rich_markup_mode=None)
 for module in (train, run, evaluate):
-    group.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
+    group.command(module.__name__.rpartition(".")[2], cls=Command, help=module.__doc__)(module.run)
 
 
 @group.callback(invoke_without_command=True, help=__doc__)

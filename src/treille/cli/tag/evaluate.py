@@ -4,6 +4,7 @@
 Examples:
   treille tag evaluate chunks.treille test.txt
   treille tag evaluate pos.treille test.txt.gz --tag-column 2 --json
+  treille tag evaluate pos.treille dev.conllu
 
 Prints precision, recall and F1 of chunks, all together and of each type, as the script conlleval of the CoNLL shared
 tasks does, and the accuracy of tags. If the tags are plain labels, such as parts of speech: the accuracy, and which

@@ -8,7 +8,8 @@ Examples:
 
 Without FILE, reads standard input. Lines are written as soon as they can be: from a pipe, sentence by sentence as
 they arrive. Memory does not depend on the size of the input. The model reads as many columns as it was trained with;
-further columns are kept and ignored. A model of CRFsuite items reads such lines, and writes the tags alone.
+further columns are kept and ignored. In CoNLL-U, the tags replace those in the column that the model was trained on.
+A model of CRFsuite items reads such lines, and writes the tags alone.
 """
 
 import re
@@ -25,10 +26,10 @@ from treille.cli.models import check_writable, refuse_model
 from treille.cli.options import argument, option
 from treille.cli.tag import sentences
 from treille.data.format import count, seconds
+from treille.io.atomic_write import STANDARD_OUTPUT
 from treille.io.open import STANDARD_INPUT, source_name
 from treille.tagging import Sentences
 
-STANDARD_OUTPUT = "-"
 END_OF_SENTENCE = re.compile(rb"\n\r?\n\Z")
 
 
@@ -78,7 +79,7 @@ def _tagged(model: Tagger, paths: Sequence[str], encoding: str) -> Iterator[tupl
         for X, block in sentences.blocks_for(model, path, encoding):
             tags = model.tagged(X)
             lines = "".join("\n".join([*each, "", ""]) for each in tags) if block is None else ""
-            text = lines.encode(encoding) if block is None else block.with_tags(tags)
+            text = lines.encode(encoding) if block is None else block.with_tags(tags, model.reading_.get("tag_column"))
             found, ending = found or tags.n_tokens > 0, (ending + text)[-3:]
             yield text, tags
         if not found:

@@ -8,7 +8,8 @@ Examples:
   treille tag train items.txt --format crfsuite --model items.treille
 
 Files have one token per line: its columns, the word first, separated by blanks or by tabs; the tag is the last one. A
-blank line ends a sentence. With --format crfsuite, a line is a tag and features, separated by tabs.
+blank line ends a sentence. CoNLL-U is recognised: the word is FORM, the tag UPOS, or --tag-column. With
+--format crfsuite, a line is a tag and features, separated by tabs.
 
 Templates are written as in CRF++, U01:%x[-1,0]/%x[0,0], or as in treille, word[-1]|word[0], suffix3[0], tag[-1];
 without the option: words, parts of speech, orthography and affixes of five tokens, and the last two tags.
@@ -44,7 +45,7 @@ KERNEL = "Such as 'linear()' or 'polynomial(2)', of the features of a token."
 SCHEME = "Scheme to learn chunks in, such as BIOES; auto or none."
 
 
-@options.with_options("cv")
+@options.with_options("cv", "positive")
 def run(
     files: sentences.TaggedFiles,
     kernel: Annotated[str | None, option("KERNEL", KERNEL, default="conjunctions of two features")] = None,
