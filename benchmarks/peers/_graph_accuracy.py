@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
 from harness import Page, sized
-from public_sets import graphs
+from public_sets import fastsk, graphs
 from treille import SVC, SVCCV
-from treille.data import Graphs
+from treille.data import Graph, Graphs
 from treille.datasets import function_graphs
 from treille.kernels import Graphlets, Kernel, RandomWalk, ShortestPath, VertexHistogram, WeisfeilerLehman
 
@@ -20,7 +21,7 @@ CS = sized((0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), (1.0,))
 FOLDS = sized(10, 2)
 THREADS = 2
 LARGEST_MATRIX = 1000  # graphs; with more, cross-validation of kernels without features takes hours
-DEFAULT = Graphs.default_kernels([])[0][0]
+DEFAULT = Graphs.default_kernels([])[0][0]  # of small graphs
 METHODS: dict[str, list[Any]] = {
     "VertexHistogram": [VertexHistogram().normalized(), VertexHistogram(counts="log")],
     "Graphlets(4)": [Graphlets(4, counts="log").normalized(), Graphlets(4, counts="log")],
@@ -45,36 +46,73 @@ PUBLISHED = {
     ("WeisfeilerLehman", "NCI1"): "0.856",
 }
 # Expressions of candidates for the default kernel, with C = 1, so that a factor is the C of a normalised kernel.
+NEIGHBOURHOODS = "weisfeilerlehman(3, counts=binary).normalized()"
 CANDIDATES = (
-    *(f"{C}*weisfeilerlehman({h}).normalized()" for h in (2, 3, 5) for C in (1, 10)),
-    *(
-        f"{C}*weisfeilerlehman({h}, counts={counts}).normalized()"
-        for counts in ("log", "binary")
-        for h in (3, 4)
-        for C in (1, 2, 4)
-    ),
-    *(f"{C}*weisfeilerlehman(3, counts=log).weighted(idf).normalized()" for C in (1, 4)),
+    *(f"10*weisfeilerlehman({h}).normalized()" for h in (2, 3, 5)),
+    *(f"{C}*weisfeilerlehman({h}, counts=log).normalized()" for h in (3, 4) for C in (2, 4)),
+    *(f"{C}*weisfeilerlehman({h}, counts=binary).normalized()" for h in (3, 4) for C in (1, 2, 4)),
+    "4*weisfeilerlehman(3, counts=log).weighted(idf).normalized()",
     "2*shortestpath().normalized()",
-    "2*(3*weisfeilerlehman(3, counts=binary).normalized() + shortestpath().normalized()).normalized()",
+    f"2*({NEIGHBOURHOODS} + weisfeilerlehman(3).normalized()).normalized()",
+    f"2*(3*{NEIGHBOURHOODS} + weisfeilerlehman(3).normalized()).normalized()",
+    f"2*({NEIGHBOURHOODS} + shortestpath().normalized()).normalized()",
+    *(f"{C}*(3*{NEIGHBOURHOODS} + shortestpath().normalized()).normalized()" for C in (2, 3)),
+    f"2*(3*{NEIGHBOURHOODS} + shortestpath(counts=log).normalized()).normalized()",
     "2*(weisfeilerlehman(3, counts=binary) + edgehistogram(counts=log)).balanced()",
 )
+JOINED = sized(6, 1)  # functions of a package that make a large graph
+
+
+def _large_sets(functions: list[Graph], packages: list[str]) -> dict[str, tuple[Graphs, list[str]]]:
+    """Functions of a package joined, the large graphs of PROTEINS, and sequences as paths of symbols."""
+    joined = [
+        (_union(functions[i : i + JOINED]), packages[i])
+        for i in range(0, len(functions) - JOINED + 1, JOINED)
+        if packages[i] == packages[i + JOINED - 1]
+    ]
+    batch, classes = graphs("PROTEINS")
+    large = np.flatnonzero(np.diff(batch.offsets) >= sized(40, 0))
+    sets = {
+        f"{JOINED} functions": (Graphs([graph for graph, _ in joined]), [package for _, package in joined]),
+        "PROTEINS, large": (batch[large], [classes[i] for i in large]),
+    }
+    for name, kind in (("1.1", "protein"), ("EP300", "dna")):
+        texts, labels = fastsk(name, kind, "train")  # type: ignore[arg-type]
+        random = np.random.default_rng(0)
+        each = [
+            random.permutation(np.flatnonzero(np.array(labels) == label))[: sized(400, 10)]
+            for label in sorted(set(labels))
+        ]
+        chosen = np.concatenate(each)
+        paths = [Graph(list(texts[i]), list(pairwise(range(len(texts[i]))))) for i in chosen]
+        sets[f"{name} as paths"] = (Graphs(paths), [labels[i] for i in chosen])
+    return sets
+
+
+def _union(parts: list[Graph]) -> Graph:
+    starts = np.cumsum([0, *(len(part.nodes) for part in parts)])
+    edges = [(u + start, v + start) for part, start in zip(parts, starts, strict=False) for u, v in part.edges]
+    nodes, labels = chain(*(part.nodes for part in parts)), chain(*(part.edge_labels for part in parts))
+    return Graph(list(nodes), edges, list(labels), directed=parts[0].directed)
 
 
 def defaults(page: Page, repeats: int) -> None:
     """The candidates for the default kernel of graphs, in 5 folds of each set and of functions of the standard library."""
-    sets = {name: graphs(name) for name in REPETITIONS}
+    sets, rows = {name: graphs(name) for name in REPETITIONS}, []
     functions, packages = function_graphs(sized(None, ["json", "email"]), per_package=sized(250, 10))
     sets["functions"] = (Graphs(functions), packages)
-    rows = []
+    sets |= _large_sets(functions, packages)
     for kernel in CANDIDATES[: sized(None, 2)]:
         means = []
         for batch, classes in sets.values():
             y = np.array(classes)
-            folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=3 if len(y) < 1000 else 1, random_state=0)
+            folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=sized(3, 1) if len(y) < 1000 else 1, random_state=0)
             splits = folds.split(y, y)
             means.append(np.mean([SVC(kernel).fit(batch[a], y[a]).score(batch[b], y[b]) for a, b in splits]))
         rows.append([f"`{kernel}`", *(f"{mean:.3f}" for mean in [*means, np.mean(means)])])
-    page.table("Accuracy in 5 folds, C = 1; thrice for sets of less than 1,000 graphs", ("kernel", *sets, "mean"), rows)
+    nodes = ["nodes of a graph, mean", *(f"{np.diff(batch.offsets).mean():.0f}" for batch, _ in sets.values()), ""]
+    title = "Accuracy in 5 folds, C = 1; thrice for sets of less than 1,000 graphs"
+    page.table(title, ("kernel", *sets, "mean"), [nodes, *rows])
 
 
 def accuracy(page: Page, repeats: int) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import treille
 from treille import InputError
 from treille.data import Graph, Graphs
+from treille.kernels.parse import default_kernel
 
 WATER = Graph(["O", "H", "H"], [(0, 1), (0, 2)])
 LECTURE = [(0, 2), (1, 2), (1, 3), (2, 3), (2, 4), (3, 4)]
@@ -402,3 +403,11 @@ def test_tensors_are_copied_from_where_they_are():
     for item in (SimpleNamespace(edge_index=index, x=x, edge_attr=None), {"edge_index": index, "x": x}):
         assert Graphs.recognises([item])
         assert str(Graphs([item])[0]) == "2 nodes 6 8, 1 edge 0-1"
+
+
+def test_large_graphs_have_a_default_kernel_in_linear_time():
+    path = [Graph(["a"] * n, [(i, i + 1) for i in range(n - 1)]) for n in (3, 500)]
+    small, large = (default_kernel(Graphs([graph]))[0] for graph in path)
+    assert "ShortestPath" in str(small)
+    assert "ShortestPath" not in str(large)
+    assert str(default_kernel([path[1]])[0]) == str(large)

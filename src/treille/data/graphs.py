@@ -22,6 +22,8 @@ from treille.io.graphs import check_sizes, format_graph, smiles_graph
 from treille.io.networkx_graphs import networkx_graph, to_networkx
 from treille.io.packed_graphs import NO_CODES, NO_WEIGHTS, GraphArrays, PackedGraphs, check_parts, pack
 
+# The default kernel has shortest paths where a node has at most MOST_PARTNERS others on average, in the first SIZED graphs.
+MOST_PARTNERS, SIZED = 200, 1000
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 JSON_GRAPH = {
     "type": "object",
@@ -131,8 +133,17 @@ class Graphs(PackedBatch, GraphArrays):
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
-        why = "neighbourhoods of up to three steps that occur, sizes normalised, were the most accurate on six sets of graphs"
-        return (("2*weisfeilerlehman(3, counts=binary).normalized()", why),)
+        """Neighbourhoods that occur, plus shortest paths, or plus counted neighbourhoods where pairs of nodes are too many."""
+        some = data if isinstance(data, (Graphs, PackedGraphs)) else cls(list(data[:SIZED]))
+        sizes = np.diff(some.offsets[: SIZED + 1]).astype(float)
+        paths = (sizes**2).sum() <= MOST_PARTNERS * sizes.sum()
+        other, why = (
+            ("shortestpath()", "with shortest paths were the most accurate on ten sets of graphs")
+            if paths
+            else ("weisfeilerlehman(3)", "and their counts suit large graphs, in linear time")
+        )
+        expression = f"2*(3*weisfeilerlehman(3, counts=binary).normalized() + {other}.normalized()).normalized()"
+        return ((expression, f"neighbourhoods of up to three steps that occur, {why}"),)
 
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
