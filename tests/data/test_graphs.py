@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import warnings
 from types import SimpleNamespace
 
 import networkx as nx
@@ -232,6 +233,102 @@ def test_nodes_without_edges_are_kept_where_they_are_named():
     assert str(Graphs([({0: [1], 1: [0], 2: []},)])[0]) == "3 nodes, 1 edge 0-1"
     assert str(Graphs([({(0, 0): [(0, 1)], (0, 1): {(0, 0): 1.0}, (1, 1): {}}, None)])[0]) == "3 nodes, 1 edge 0-1"
     assert str(Graphs([({(0, 1), (1, 0)}, {0: "C", 1: "C", 2: "O"})])[0]) == "3 nodes C C O, 1 edge 0-1"
+
+
+def test_data_of_nodes_and_edges_with_other_names_than_label_are_named_in_one_warning():
+    ring = nx.cycle_graph(3)
+    nx.set_node_attributes(ring, "C", "element")
+    nx.set_node_attributes(ring, 0.5, "mass")
+    nx.set_edge_attributes(ring, "single", "bond")
+    expected = (
+        "not used: 'element' of nodes (2 graphs, first item 1), 'mass' of nodes (2 graphs, first item 1), "
+        "'bond' of edges (2 graphs, first item 1); labels are called 'label', and "
+        "Graphs.from_networkx(graphs, label='element', edge_label='bond') reads others"
+    )
+    for read in (Graphs, Graphs.from_networkx, lambda graphs: treille.kernels.WeisfeilerLehman(1)(graphs)):
+        with pytest.warns(UserWarning, match="^not used") as caught:
+            read([nx.path_graph(2), ring, ring])
+        assert [str(warning.message) for warning in caught] == [expected]
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chosen = Graphs.from_networkx([ring], label="element", edge_label="bond")
+        assert str(chosen[0]) == "3 nodes C C C, 3 edges 0-1:single 0-2:single 1-2:single"
+        assert Graphs(chosen.to_networkx()).alphabet == ["C"]
+        Graphs.from_networkx([ring], label=None, edge_label=None)
+        Graphs.from_networkx([ring], label=None, edge_label=None, attributes="mass")
+        Graphs([nx.path_graph(3), nx.Graph()])
+
+
+def test_a_label_of_networkx_that_is_named_must_exist():
+    ring = nx.cycle_graph(3)
+    assert "none of the nodes has 'element' in its data, expected its label; there are no data" in assert_refused(
+        lambda: Graphs.from_networkx([ring], label="element")
+    )
+    nx.set_edge_attributes(ring, "single", "kind")
+    assert "none of the edges has 'bond' in its data, expected its label; there are: kind" in assert_refused(
+        lambda: Graphs.from_networkx([ring], edge_label="bond")
+    )
+    assert len(Graphs.from_networkx([nx.Graph()], label="element", edge_label="bond")) == 1
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ({"nodes": 2, "edges": [[0, 1]], "node_labels": ["C", "O"], "y": 1}, "not used: node_labels (1 graph, item 0)"),
+        (
+            {"edge_index": [[0, 1], [1, 0]], "z": [6, 8], "pos": [[0.5], [1]], "y": [1]},
+            "not used: z (1 graph, item 0), pos ",
+        ),
+        (
+            SimpleNamespace(edge_index=np.array([[0, 1], [1, 0]]), z=np.array([6, 8]), x=None, y=1),
+            "not used: z (1 graph, item 0)",
+        ),
+        (
+            {"nodes": [{"id": 1, "atom": "C"}, {"id": 2}], "links": [{"source": 1, "target": 2, "bond": 1}]},
+            "not used: 'atom' of nodes (1 graph, item 0), 'bond' of edges (1 graph, item 0); labels are called 'label'",
+        ),
+    ],
+)
+def test_fields_of_objects_that_are_not_read_are_named(graph, expected):
+    with pytest.warns(UserWarning, match="^not used") as caught:
+        Graphs([graph])
+    assert len(caught) == 1
+    assert str(caught[0].message).startswith(expected)
+
+
+def test_edge_weight_of_pytorch_geometric_is_the_weight_of_edges():
+    index = [[0, 1], [1, 0]]
+    assert Graphs([{"edge_index": index, "edge_weight": [0.5, 0.5]}]).weights.tolist() == [0.5, 0.5]
+    labelled = Graphs([{"edge_index": index, "edge_attr": [2, 2], "edge_weight": [0.5, 0.5]}])
+    assert (labelled.edge_alphabet, labelled.weights.tolist()) == (["2"], [0.5, 0.5])
+    both = {"edge_index": index, "edge_attr": [0.5, 0.5], "edge_weight": [0.5, 0.5]}
+    assert "edge_weight and edge_attr are both weights" in assert_refused(lambda: Graphs([both]))
+
+
+def test_molecules_that_differ_in_charge_isotopes_or_hydrogens_differ():
+    pytest.importorskip("rdkit")
+    labels = lambda smiles, **options: Graphs.from_smiles([smiles], **options)[0].nodes  # noqa: E731
+    assert labels("CC(=O)[O-]") == ["C", "C", "O", "O-"]
+    assert labels("CC(=O)O") == ["C", "C", "O", "O"]
+    assert labels("[13CH4].[Fe+3].[2H]Cl") == ["13C", "Fe+3", "2H", "Cl"]
+    assert labels("CC(=O)O", hydrogens=True) == ["CH3", "C", "O", "OH"]
+    assert labels("C[NH3+]", hydrogens=True) == ["CH3", "NH3+"]
+
+
+def test_one_warning_says_what_of_molecules_is_not_part_of_their_graphs():
+    pytest.importorskip("rdkit")
+    texts = ["CC", "C[C@H](N)C(=O)O", "C/C=C/C", "[CH3:1][CH2]"]
+    with pytest.warns(UserWarning, match="^not used") as caught:
+        Graphs.from_smiles(texts)
+    assert [str(warning.message) for warning in caught] == [
+        "not used: stereochemistry (2 graphs, first item 1, 'C[C@H](N)C(=O)O'), "
+        "radicals (1 graph, item 3, '[CH3:1][CH2]'), atom maps (1 graph, item 3, '[CH3:1][CH2]')"
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Graphs.from_smiles(["CC(=O)[O-]", "[Fe+3]", "C[N+](=O)[O-]"])
+        Graphs.from_smiles(["C[CH2]"], hydrogens=True)
 
 
 def test_smiles_are_read_by_rdkit_if_it_is_there():

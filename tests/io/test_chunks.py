@@ -99,7 +99,7 @@ def fake_molecules(monkeypatch):
     from treille.io import graphs
 
     if "rdkit" not in sys.modules:
-        chain = lambda text, place: Graph(list(text), [(i, i + 1) for i in range(len(text) - 1)])  # noqa: E731
+        chain = lambda text, place, **_: Graph(list(text), [(i, i + 1) for i in range(len(text) - 1)])  # noqa: E731
         monkeypatch.setattr(graphs, "smiles_graph", chain)
 
 

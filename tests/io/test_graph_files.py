@@ -307,6 +307,24 @@ def test_files_of_smiles_hold_names_or_labels(write):
     assert "line 2: rdkit cannot read 'C(('" in assert_refused(write("c.smi", "C\nC((\n"))
 
 
+def test_notes_name_what_of_graphs_is_not_read(write):
+    line = '{"nodes": ["C", "O"], "edges": [[0, 1]], "class": "a", "node_labels": [1, 2], "id": 4}\n'
+    assert "not used: node_labels (2 graphs, first " in read(write("a.jsonl", line + line.replace("4", "5"))).note
+    index = '{"edge_index": [[0, 1], [1, 0]], "x": [[1], [2]], "pos": [[0.5], [1]], "y": [1]}\n'
+    assert ", not used: pos (1 graph, " in read(write("b.jsonl", index)).note
+    assert "not used" not in read(write("c.jsonl", index.replace(', "pos": [[0.5], [1]]', ""))).note
+    gml = 'graph [ node [ id 1 atom "C" ] node [ id 5 atom "O" ] edge [ source 1 target 5 bond 2 ] ]'
+    path = write("a.gml", gml)
+    assert f"not used: 'atom' of nodes (1 graph, {path}), 'bond' of edges" in read(path).note
+    assert "'atom'" not in read(path, text="atom").note
+
+
+def test_notes_name_what_of_molecules_is_not_read(write):
+    pytest.importorskip("rdkit")
+    note = read(write("a.smi", "CC(=O)[O-] x\nC[C@H](N)C(=O)O y\nO x\n")).note
+    assert "not used: stereochemistry (1 graph, " in note
+
+
 def test_smiles_without_rdkit_say_what_to_install(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit", None)
     assert "pip install rdkit" in assert_refused(write("a.smi", "CC=O\n"))

@@ -21,6 +21,8 @@ from treille.io.graph_objects import adjacency_graph, dict_graph, edge_index_gra
 from treille.io.graphs import check_sizes, format_graph, smiles_graph
 from treille.io.networkx_graphs import networkx_graph, to_networkx
 from treille.io.packed_graphs import NO_CODES, NO_WEIGHTS, GraphArrays, PackedGraphs, check_parts, pack
+from treille.io.parameters import check_flag
+from treille.io.unused import Unused
 
 # The default kernel has shortest paths where a node has at most MOST_PARTNERS others on average, in the first SIZED graphs.
 MOST_PARTNERS, SIZED = 200, 1000
@@ -173,7 +175,8 @@ class Graphs(PackedBatch, GraphArrays):
     ) -> Graphs:
         """Converts graphs of networkx. Labels, weights and attributes have these names in the data of nodes and edges.
 
-        If no node or edge has a label or weight, there are none. `attributes` may be several names.
+        If no node or edge has a label or weight, there are none, with a warning if there are other data; a label called other than
+        "label" must exist. None: no labels. `attributes` may be several names.
 
         >>> import networkx as nx
         >>> path = nx.path_graph(3)
@@ -182,7 +185,20 @@ class Graphs(PackedBatch, GraphArrays):
         '3 nodes C C O, 2 edges 0-1 1-2'
         """
         names: dict[str, Any] = {"label": label, "edge_label": edge_label, "weight": weight, "attributes": attributes}
-        return cls(pack(read_each(graphs, partial(networkx_graph, **names))))
+        unused = Unused()
+        parts = pack(read_each(graphs, partial(networkx_graph, **names, unused=unused)))
+        sides = (
+            ("nodes", label, parts.alphabet, len(parts.labels)),
+            ("edges", edge_label, parts.edge_alphabet, len(parts.targets)),
+        )
+        for side, name, alphabet, n in sides:
+            if name not in (None, "label") and n and not alphabet:
+                there = f"there are: {', '.join(unused.names(side))}" if unused.names(side) else "there are no data"
+                raise InputError(f"none of the {side} has {name!r} in its data, expected its label; {there}")
+            if name is None or (side == "nodes" and attributes is not None):
+                unused.leave_out(side)
+        _warn(unused, parts)
+        return cls(parts)
 
     @classmethod
     def from_adjacency(
@@ -213,16 +229,26 @@ class Graphs(PackedBatch, GraphArrays):
         >>> str(Graphs.from_edge_index([graph], one_hot=True)[0])
         '2 nodes 0 1, 1 edge 0-1'
         """
-        return cls(pack(read_each(graphs, partial(edge_index_graph, one_hot=one_hot))))
+        unused = Unused()
+        parts = pack(read_each(graphs, partial(edge_index_graph, one_hot=one_hot, unused=unused)))
+        _warn(unused, parts)
+        return cls(parts)
 
     @classmethod
-    def from_smiles(cls, texts: Iterable[str]) -> Graphs:
-        """Reads molecules as SMILES; rdkit must be installed. Labels are the symbols of atoms and the types of bonds.
+    def from_smiles(cls, texts: Iterable[str], hydrogens: bool = False) -> Graphs:
+        """Reads molecules as SMILES; rdkit must be installed. Labels are atoms, with charge and isotope, and the types of bonds.
 
-        >>> str(Graphs.from_smiles(["CC=O"])[0])  # doctest: +SKIP
-        '3 nodes C C O, 2 edges 0-1:single 1-2:double'
+        With `hydrogens`, labels of atoms contain their hydrogen atoms, such as CH3 and OH. A warning says what is not part of the
+        graphs: stereochemistry, atom maps, and without `hydrogens` radicals.
+
+        >>> str(Graphs.from_smiles(["CC([O-])=O"])[0])  # doctest: +SKIP
+        '4 nodes C C O- O, 3 edges 0-1:single 1-2:single 1-3:double'
         """
-        return cls(pack(read_each(texts, smiles_graph)))
+        check_flag("hydrogens", hydrogens)
+        unused = Unused()
+        parts = pack(read_each(texts, partial(smiles_graph, hydrogens=bool(hydrogens), unused=unused)))
+        unused.warn()
+        return cls(parts)
 
     @classmethod
     def from_arrays(
@@ -408,4 +434,17 @@ def _read(data: Any) -> PackedGraphs:
     if one or not isinstance(data, Iterable):
         hint = "" if isinstance(data, (str, bytes)) or not one else ": write [graph]"
         raise InputError(f"found {type(data).__name__}, expected a list of graphs{hint}")
-    return pack(read_each(data, graph_of))
+    unused = Unused()
+    parts = pack(read_each(data, partial(graph_of, unused=unused)))
+    _warn(unused, parts)
+    return parts
+
+
+def _warn(unused: Unused, parts: PackedGraphs) -> None:
+    """Warns of fields, and of data of nodes or edges that have no labels, which other data may be."""
+    for side, alphabet in (("nodes", parts.alphabet), ("edges", parts.edge_alphabet)):
+        if alphabet:
+            unused.leave_out(side)
+    options = (("label", "nodes"), ("edge_label", "edges"))
+    chosen = ", ".join(f"{option}={names[0]!r}" for option, side in options if (names := unused.names(side)))
+    unused.warn(f"labels are called 'label', and Graphs.from_networkx(graphs, {chosen}) reads others" if chosen else "")

@@ -30,13 +30,12 @@ from treille.estimators.held_out import (
 from treille.estimators.plan import choose_kernel
 from treille.estimators.sources import require_memory
 from treille.explain.examples import some_of
-from treille.io.errors import InputError
+from treille.io.errors import InputError, first_level_outside
 from treille.io.packed import PackedExamples
 from treille.io.parameters import check_positive
 from treille.scikit_learn import BaseEstimator, ClassifierMixin
 from treille.solvers import SMO, ConvergenceWarning, DualCD, Problem
 from treille.solvers.folds import FoldOutputs
-from treille.solvers.report import first_level_outside
 
 RANGE = (-3, 3)  # powers of ten between which values are chosen
 Candidate = tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]  # scores, seconds to fit and seconds to score

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import DataConversionWarning
 
 from treille.estimators.plan import SOLVERS, choose_kernel
-from treille.io.errors import InputError
+from treille.io.errors import InputError, first_level_outside
 from treille.io.targets import ONE_BY_ONE, as_targets
 from treille.kernels.precomputed import as_kernel
 from treille.scale.cluster import LocalClusterWarning, as_parts, connected, is_collection
@@ -23,7 +23,6 @@ from treille.scale.folder import opened_folder
 from treille.scale.parts import ClusterFiles, CodedLabels, Collected, Parts, checked_weights, read_part
 from treille.solvers import Problem
 from treille.solvers.progress import running_text
-from treille.solvers.report import first_level_outside
 from treille.solvers.solver import supports
 from treille.spaces import ClusterSpace, PartsSpace, Source
 

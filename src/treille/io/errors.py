@@ -1,4 +1,8 @@
-"""The exception for invalid input."""
+"""The exception for invalid input, and the place of the caller for warnings."""
+
+import contextlib
+import os
+import sys
 
 
 class InputError(ValueError):
@@ -8,3 +12,12 @@ class InputError(ValueError):
     >>> issubclass(InputError, ValueError)
     True
     """
+
+
+def first_level_outside() -> int:
+    """The `stacklevel` at which the caller of treille is, seen from the function that calls this one."""
+    inside = os.path.dirname(os.path.dirname(__file__)), contextlib.__file__  # treille enters its own contexts
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ import scipy.sparse as sp
 from .errors import InputError
 from .networkx_graphs import is_networkx, networkx_graph
 from .packed_graphs import PlainGraph, all_or_none, is_label
+from .unused import Unused
+
+OF_GRAPHS = ("y", "label", "target", "id", "name", "graph")  # fields that describe a graph as a whole
+READ = ("nodes", "edges", "links", "edge_labels", "weights", "node_attr", "directed", "multigraph", *OF_GRAPHS)
 
 
 def is_matrix(item: Any) -> bool:
@@ -84,8 +89,18 @@ def has_columns(item: Any) -> bool:
     return any(isinstance(rows, list) and rows and isinstance(rows[0], list) and len(rows[0]) > 1 for rows in found)
 
 
-def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> PlainGraph:
+def other_fields(item: Any) -> list[str]:
+    """The fields of an object or a dict with `edge_index` that have a value and are not read."""
+    keys = getattr(item, "keys", None)
+    names = map(str, keys() if callable(keys) else keys or vars(item))
+    read = {"edge_index", "edge_attr", "edge_weight", "num_nodes", _features(item), *OF_GRAPHS}
+    return [name for name in names if name not in read and name[:1] != "_" and field(item, name) is not None]
+
+
+def edge_index_graph(item: Any, place: str, one_hot: bool = False, unused: Unused | None = None) -> PlainGraph:
     """The graph of an object or a dict with `edge_index`, as in PyTorch Geometric. Arcs in both directions are undirected edges.
+
+    `unused` collects the names of other fields.
 
     >>> graph = edge_index_graph({"edge_index": [[0, 1, 1, 2], [1, 0, 2, 1]], "x": [[6], [8], [6]]}, "item 0")
     >>> graph.nodes, graph.directed
@@ -109,7 +124,14 @@ def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> PlainGraph
             f"{place}: edge_attr has {weights.shape[1]} columns, expected one, a weight or the number of a label: "
             "if it is one-hot, use Graphs.from_edge_index(graphs, one_hot=True); else leave it out"
         )
+    edge_weight = _numbers(item, "edge_weight", place)
+    if edge_weight is not None:
+        if weights is not None:
+            raise InputError(f"{place}: edge_weight and edge_attr are both weights of the edges: leave one out")
+        weights = edge_weight.astype(np.float64)
     weights = None if weights is None else weights.reshape(-1)
+    if unused is not None:
+        unused.add(place, other_fields(item))
     codes = np.zeros(len(ends)) if edge_labels is None else np.asarray(edge_labels)
     values = np.ones(len(ends)) if weights is None else weights
     undirected = len(codes) == len(values) == len(ends) and _is_symmetric(ends, values) and _is_symmetric(ends, codes)
@@ -255,8 +277,8 @@ def _edge_labels(arcs: Sequence[Arc], labels: Any, place: str) -> Sequence[Any] 
 EXPECTED = "expected a graph: treille.data.Graph, a networkx graph, an adjacency matrix, a tuple of edges and labels"
 
 
-def graph_of(item: Any, place: str) -> PlainGraph:
-    """Converts an object of any supported type to one graph; `place` names it in messages.
+def graph_of(item: Any, place: str, unused: Unused | None = None) -> PlainGraph:
+    """Converts an object of any supported type to one graph; `place` names it in messages, `unused` collects what is not read.
 
     >>> graph = graph_of(([(0, 1), (1, 0)], {0: "C", 1: "O"}), "item 0")
     >>> graph.nodes, graph.directed
@@ -265,13 +287,13 @@ def graph_of(item: Any, place: str) -> PlainGraph:
     if isinstance(item, PlainGraph):
         return item
     if is_networkx(item):
-        return networkx_graph(item, place)
+        return networkx_graph(item, place, unused=unused)
     if sp.issparse(item) or is_matrix(item):
         return adjacency_graph(item, place)
     if field(item, "edge_index") is not None:
-        return edge_index_graph(item, place)
+        return edge_index_graph(item, place, unused=unused)
     if isinstance(item, Mapping) and ("edges" in item or "links" in item):
-        return dict_graph(item, place)
+        return dict_graph(item, place, unused)
     if is_tuple(item) or is_grakel(item):
         return grakel_graph(item, place)
     raise InputError(f"{place} is {type(item).__name__}, {EXPECTED}")
@@ -294,10 +316,11 @@ def is_graph(item: Any) -> bool:
     return has_index or is_matrix(item) or is_tuple(item) or is_grakel(item)
 
 
-def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:
+def dict_graph(record: Mapping[str, Any], place: str, unused: Unused | None = None) -> PlainGraph:
     """The graph of a dict, as in JSON lines: edges, and perhaps nodes, edge_labels, weights, node_attr, directed.
 
-    Nodes are labels, or their number; or dicts with an id, as networkx and D3 write them.
+    Nodes are labels, or their number; or dicts with an id, as networkx and D3 write them. `unused` collects the names of other
+    fields.
 
     >>> dict_graph({"nodes": ["C", "O"], "edges": [[0, 1]], "edge_labels": [2]}, "item 0")[:3]
     (['C', 'O'], [[0, 1]], [2])
@@ -306,8 +329,10 @@ def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:
     directed = record.get("directed", False)
     if not isinstance(directed, bool):
         raise InputError(f"{place}: the field 'directed' is {directed!r}, expected true or false")
+    if unused is not None:
+        unused.add(place, [name for name, value in record.items() if name not in READ and value is not None])
     if isinstance(nodes, Sequence) and not isinstance(nodes, str) and nodes and isinstance(nodes[0], Mapping):
-        return _node_link(nodes, edges, directed, place)
+        return _node_link(nodes, edges, directed, place, unused)
     if isinstance(nodes, str):
         raise InputError(f"{place}: the field 'nodes' is {nodes[:40]!r}, expected a list of labels or their number")
     if nodes is None:
@@ -319,7 +344,7 @@ def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:
     return PlainGraph(nodes, edges, labels, weights, attributes, directed)
 
 
-def _node_link(nodes: Sequence[Any], edges: Any, directed: bool, place: str) -> PlainGraph:
+def _node_link(nodes: Sequence[Any], edges: Any, directed: bool, place: str, unused: Unused | None) -> PlainGraph:
     for k, node in enumerate(nodes):
         if not isinstance(node, Mapping) or not isinstance(node.get("id"), Hashable) or node.get("id") is None:
             raise InputError(f"{place}, node {k}: found {str(node)[:40]}, expected an object with an id")
@@ -336,6 +361,10 @@ def _node_link(nodes: Sequence[Any], edges: Any, directed: bool, place: str) -> 
         pairs.append((position[ends[0]], position[ends[1]]))
         labels.append(edge.get("label"))
         weights.append(edge.get("weight"))
+    if unused is not None:
+        sides = ("nodes", nodes, ("id", "label")), ("edges", edges, ("source", "target", "label", "weight", "key"))
+        for side, items, read in sides:
+            unused.add(place, [name for name in dict.fromkeys(chain.from_iterable(items)) if name not in read], side)
     names = [node.get("label") for node in nodes]
     known = len(nodes) if all(name is None for name in names) else names
     edge_labels = None if all(label is None for label in labels) else labels

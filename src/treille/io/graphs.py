@@ -25,10 +25,11 @@ from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request, block_ids, counted
 from .fields import TEXTS, Fields, Found, choose
-from .graph_objects import dict_graph, edge_index_graph, has_columns
+from .graph_objects import dict_graph, edge_index_graph, has_columns, other_fields
 from .open import COMPRESSED
 from .packed import Same, running_sum
 from .packed_graphs import LIMIT, NO_CODES, NO_WEIGHTS, PackedGraphs, PlainGraph, in_order, pack
+from .unused import Unused
 
 TITLES = {"graphs": "JSON lines of graphs", "tu": "TU set", **networkx_graphs.TITLES, "smiles": "SMILES"}
 SUFFIXES: dict[str, tuple[str, ...]] = {
@@ -76,7 +77,9 @@ def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) 
     held = request.text or next((f for f in GRAPH_FIELDS if head and f'"{f}"' in head[-1]), GRAPH_FIELDS[0])
     rows, alike, one_hot, title = jsonl.records(lines, source), Same(), None, TITLES["graphs"] + request.how
     missing = f"{source}: holds no graph, expected at least one"
-    for found in text_files.collected(rows, replace(request, text=held), limits, missing, _record_graph):
+    unused = Unused()
+    get = partial(_record_graph, unused=unused)
+    for found in text_files.collected(rows, replace(request, text=held), limits, missing, get):
         assert found.fields is not None
         place = _lines(found.found, source)
         graphs, one_hot = _indexed(found.texts, place, one_hot)
@@ -86,20 +89,24 @@ def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) 
             found.found = [(n, y[0] if isinstance(y, list) and len(y) == 1 else y) for n, y in found.found]
         ids = block_ids(found.ids, found.has_ids, request.repeated_ids) if found.id_field else None
         found.has_ids = ids is not None
-        facts = [*graph_facts(parts), *["labels = one-hot features"] * bool(one_hot)]
+        unused.leave_out("", (found.fields.label, found.id_field))
+        facts = [*graph_facts(parts), *["labels = one-hot features"] * bool(one_hot), *unused.facts()]
         alike.check(parts, f"{source}, line {found.found[0][0]} and after,")
         yield request.examples(parts, found.found, found.fields, title, facts, "", found.names, ids)
 
 
-def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> PlainGraph | Mapping[str, Any]:
+def _record_graph(
+    fields: Fields, record: Mapping[str, Any], place: str, unused: Unused
+) -> PlainGraph | Mapping[str, Any]:
     """The graph of a record, or of the object in the field that the user named; with `edge_index`, the object as it is."""
     held = fields.get(record, fields.texts[0], place)
     held = record if fields.texts[0] in GRAPH_FIELDS else held
     if not isinstance(held, Mapping) or all(held.get(field) is None for field in GRAPH_FIELDS):
         raise InputError(f"{place}: found {json.dumps(held)[:40]}, expected an object with nodes and edges")
     if held.get("edge_index") is not None:
+        unused.add(place, other_fields(held))
         return held
-    graph = dict_graph(held, place)
+    graph = dict_graph(held, place, unused)
     with contextlib.suppress(ValueError, OverflowError):  # `pack` reports the error and its place
         edges = np.array(graph.edges)  # not a list of lists: the garbage collector visits each of these many times
         return graph._replace(edges=edges) if edges.dtype.kind == "i" and edges.shape[1:] == (2,) else graph
@@ -149,16 +156,18 @@ def graph_facts(parts: PackedGraphs) -> list[str]:
 
 def _one(stream: Iterator[str], request: Request) -> Iterator[Examples]:
     """A file of one graph, which has no field for its label."""
-    graph = networkx_graphs.parse("".join(stream), request.format, request.source, request.text)
+    unused = Unused()
+    graph = networkx_graphs.parse("".join(stream), request.format, request.source, request.text, unused)
     fields = choose(["graph"], "graph", request.label, request.labelled, request.source)
     parts, title = pack([graph], lambda i: request.source), TITLES[request.format] + request.how
-    yield request.examples(parts, [(1, None)], fields, title, graph_facts(parts))
+    yield request.examples(parts, [(1, None)], fields, title, graph_facts(parts) + unused.facts())
 
 
 def _smiles(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """Each line is a molecule, and what follows after a blank its name, if all differ, or its label."""
     source, has_ids, names = request.source, None, list[str]()
-    for run in runs(_molecules(stream, source), limits, lambda row: 8 * len(row[2].nodes)):
+    unused = Unused()
+    for run in runs(_molecules(stream, source, unused), limits, lambda row: 8 * len(row[2].nodes)):
         rows = list(run)
         found: Found = [(number, name) for number, name, _ in rows]
         ids = block_ids((name for _, name, _ in rows), has_ids)
@@ -168,14 +177,15 @@ def _smiles(stream: Iterator[str], request: Request, limits: Limits | None) -> I
             names = ["label", "smiles"] if found[0][1] is not None and not named else ["smiles"]
         fields = choose(names, "smiles", request.label, request.labelled, source)
         parts, title = pack([graph for _, _, graph in rows], _lines(found, source)), TITLES["smiles"] + request.how
-        yield request.examples(parts, found, fields, title, graph_facts(parts), "", names, ids)
+        yield request.examples(parts, found, fields, title, graph_facts(parts) + unused.facts(), "", names, ids)
 
 
-def _molecules(stream: Iterator[str], source: str) -> Iterator[tuple[int, str | None, PlainGraph]]:
+def _molecules(stream: Iterator[str], source: str, unused: Unused) -> Iterator[tuple[int, str | None, PlainGraph]]:
     for number, line in enumerate(stream, 1):
         if line.strip():
             text, *rest = line.split(None, 1)
-            yield number, rest[0].strip() if rest else None, smiles_graph(text, f"{source}, line {number}")
+            graph = smiles_graph(text, f"{source}, line {number}", unused=unused)
+            yield number, rest[0].strip() if rest else None, graph
 
 
 def format_graph(graph: PlainGraph, label: str | None = None) -> str:
@@ -208,8 +218,11 @@ def write_graphs(
     write_bytes(path, text.encode(), "graphs")
 
 
-def smiles_graph(text: Any, place: str) -> PlainGraph:
-    """The graph of a molecule, hydrogen atoms left out unless they are written as atoms."""
+def smiles_graph(text: Any, place: str, hydrogens: bool = False, unused: Unused | None = None) -> PlainGraph:
+    """The graph of a molecule without its hydrogen atoms. Labels are elements with their charges and isotopes, such as O- and 13C.
+
+    With `hydrogens`, labels contain the hydrogen atoms, such as CH3. `unused` collects what is not part of the graph.
+    """
     try:
         from rdkit import Chem, rdBase
     except ImportError:
@@ -220,10 +233,29 @@ def smiles_graph(text: Any, place: str) -> PlainGraph:
         molecule = Chem.MolFromSmiles(text)
     if molecule is None or not text.strip():
         raise InputError(f"{place}: rdkit cannot read {text[:80]!r}, expected SMILES such as CC(=O)O")
-    atoms = [atom.GetSymbol() for atom in molecule.GetAtoms()]
-    bonds = list(molecule.GetBonds())
+    atoms, bonds = list(molecule.GetAtoms()), list(molecule.GetBonds())
+    if unused is not None:
+        lost = {
+            "stereochemistry": any(str(atom.GetChiralTag()) != "CHI_UNSPECIFIED" for atom in atoms)
+            or any(str(bond.GetStereo()) not in ("STEREONONE", "STEREOANY") for bond in bonds),
+            "radicals": not hydrogens
+            and any(atom.GetNumRadicalElectrons() and not atom.GetFormalCharge() for atom in atoms),
+            "atom maps": any(atom.GetAtomMapNum() for atom in atoms),
+        }
+        unused.add(f"{place}, {text[:40]!r}", [name for name, found in lost.items() if found])
     ends = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in bonds]
-    return PlainGraph(atoms, ends, [str(bond.GetBondType()).lower() for bond in bonds])
+    return PlainGraph(
+        [_atom_label(atom, hydrogens) for atom in atoms], ends, [str(bond.GetBondType()).lower() for bond in bonds]
+    )
+
+
+def _atom_label(atom: Any, hydrogens: bool) -> str:
+    """The label of an atom as SMILES writes it in brackets."""
+    n, charge = atom.GetTotalNumHs() if hydrogens else 0, atom.GetFormalCharge()
+    size = str(abs(charge)) if abs(charge) > 1 else ""
+    of_hydrogen = f"H{n if n > 1 else ''}" if n else ""
+    sign = f"{'+' if charge > 0 else '-'}{size}" if charge else ""
+    return f"{atom.GetIsotope() or ''}{atom.GetSymbol()}{of_hydrogen}{sign}"
 
 
 EDGES, INDICATOR = "_A.txt", "_graph_indicator.txt"

@@ -7,6 +7,7 @@ import numpy as np
 
 from .errors import InputError
 from .packed_graphs import PlainGraph, all_or_none
+from .unused import Unused
 
 TITLES = {"gml": "GML", "graphml": "GraphML"}
 
@@ -32,8 +33,11 @@ def networkx_graph(
     edge_label: str | None = "label",
     weight: str | None = "weight",
     attributes: str | Sequence[str] | None = None,
+    unused: Unused | None = None,
 ) -> PlainGraph:
     """The nodes in their order, with labels, weights and numbers from the data of nodes and edges, where these have them.
+
+    `unused` collects the names of other data.
 
     >>> import networkx as nx
     >>> water = nx.Graph([("o", "h1"), ("o", "h2")])
@@ -48,11 +52,13 @@ def networkx_graph(
     pairs = [(position[u], position[v]) for u, v, _ in edges]
     of_nodes = [(f"node {node!r}", data) for node, data in nodes]
     of_edges = [(f"edge {u!r} to {v!r}", data) for u, v, data in edges]
-    labels = _values(of_nodes, label, place)
+    labels, edge_labels = _values(of_nodes, label, place), _values(of_edges, edge_label, place)
     weights = _values(of_edges, weight, place)
-    rows = None
+    rows, names = None, [attributes] if isinstance(attributes, str) else list(attributes or ())
+    if unused is not None:
+        unused.add(place, _other_names(of_nodes, [label or "label", *names]), "nodes")
+        unused.add(place, _other_names(of_edges, [edge_label or "label", weight or "weight"]), "edges")
     if attributes is not None:
-        names = [attributes] if isinstance(attributes, str) else list(attributes)
         columns = [_values(of_nodes, name, place, required=True) or [] for name in names]
         rows = _rows(columns, of_nodes, place)
     if weights is not None:
@@ -62,7 +68,7 @@ def networkx_graph(
     return PlainGraph(
         len(nodes) if labels is None else labels,
         pairs,
-        _values(of_edges, edge_label, place),
+        edge_labels,
         None if weights is None or all(value == 1 for value in weights) else weights,
         rows,
         bool(graph.is_directed()),
@@ -76,6 +82,11 @@ def _values(
     if name is None:
         return None
     return all_or_none([data.get(name) for _, data in items], lambda k: items[k][0], repr(name), place, required)
+
+
+def _other_names(items: Sequence[tuple[str, dict[str, Any]]], known: Sequence[str | None]) -> list[str]:
+    """The names of the data of nodes or edges, except those known."""
+    return [name for name in dict.fromkeys(name for _, data in items for name in data) if name not in known]
 
 
 def _rows(columns: Sequence[Sequence[Any]], items: Sequence[tuple[str, Any]], place: str) -> np.ndarray:
@@ -110,7 +121,7 @@ def to_networkx(graphs: Iterable[PlainGraph]) -> list[Any]:
     return made
 
 
-def parse(text: str, format: str, source: str, label: str | None = None) -> PlainGraph:
+def parse(text: str, format: str, source: str, label: str | None = None, unused: Unused | None = None) -> PlainGraph:
     """The graph of a file; the data of nodes called `label` are the labels.
 
     The field `label` of GML, which networkx writes for every node, holds labels if it is not the id of each.
@@ -128,4 +139,4 @@ def parse(text: str, format: str, source: str, label: str | None = None) -> Plai
         known = sorted({str(name) for _, data in graph.nodes(data=True) for name in data})
         raise InputError(f"{source}: no node has a field {label!r}, expected its label; there are: {', '.join(known)}")
     are_ids = format == "gml" and all(str(data.get("label")) == str(n) for n, data in graph.nodes(data=True))
-    return networkx_graph(graph, source, label or (None if are_ids else "label"))
+    return networkx_graph(graph, source, label or (None if are_ids else "label"), unused=unused)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -20,7 +17,7 @@ import sklearn.exceptions
 from treille import _core
 from treille.drawing.tables import facts, table
 from treille.io import stored
-from treille.io.errors import InputError
+from treille.io.errors import InputError, first_level_outside
 
 Progress = Callable[[int, int, float], None]  # problems done, epochs, relative gap
 Poll = Callable[[int, int, float], bool]  # the same; False: stop
@@ -299,15 +296,6 @@ def check_outcome(report: Report, tol: float) -> None:
             "similar ranges"
         )
     warnings.warn(message, ConvergenceWarning, stacklevel=first_level_outside())
-
-
-def first_level_outside() -> int:
-    """The `stacklevel` at which the caller of treille is, seen from the function that calls this one."""
-    inside = os.path.dirname(os.path.dirname(__file__)), contextlib.__file__  # treille enters its own contexts
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def check_budget(max_seconds: Any) -> None:
