@@ -31,6 +31,10 @@ def of_characters(n: int, weights: str = "idf", unit: str = "char+lower") -> str
     return f"ngram({n}, unit={unit}, counts=log).weighted({weights}).normalized()"
 
 
+def of_runs(n: int, least: int = 1) -> str:
+    return f"ngram({n}, min_n={least}, unit=char+lower, counts=log).weighted(idf).normalized()"
+
+
 def balanced(weights: str) -> str:
     both = "ngram(2, min_n=1, unit=word+lower, counts=log) + ngram(5, unit=char+lower, counts=log)"
     return f"({both}).weighted({weights}).balanced()"
@@ -107,6 +111,15 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
         *(of_words(weights, "word") for weights in ("idf", "nb")),
     ),
 }
+SCRIPTS = (  # as they are used: the default of texts is a sum of two normalised kernels, so that the others count twice
+    f"{of_words()} + {of_characters(5)}",
+    f"2*{of_words()}",
+    f"2*{of_characters(5)}",
+    *(f"2*{of_runs(n)}" for n in (2, 3, 4, 5)),
+    f"2*{of_runs(4, 2)}",
+    f"{of_words()} + {of_runs(3)}",
+)
+CANDIDATES |= {"texts without blanks": SCRIPTS, "texts with blanks": SCRIPTS}
 LOSSES = ("hinge", "squared_hinge")
 GRID: dict[str, dict[str, tuple[Any, ...]]] = {
     "texts": {"C": (1.0, 2.0), "loss": LOSSES},
@@ -115,6 +128,8 @@ GRID: dict[str, dict[str, tuple[Any, ...]]] = {
     "proteins": {"C": (1.0,)},
     "trees": {"C": (1.0, 3.0, 10.0)},
     "lattices": {"C": (0.1, 1.0, 10.0), "loss": LOSSES, "class_weight": (None, "balanced")},
+    "texts without blanks": {"C": (1.0,)},
+    "texts with blanks": {"C": (1.0,)},
 }
 
 

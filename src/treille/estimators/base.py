@@ -31,7 +31,7 @@ from treille.kernels.reading import Reads
 from treille.scale.cluster import is_collection, lazily
 from treille.scale.parts import Parts
 from treille.scikit_learn import BaseEstimator, Self
-from treille.solvers import Problem, Report, Solver
+from treille.solvers import Problem, Report, Solution, Solver
 from treille.solvers.problem import Loss, check_intercept
 from treille.solvers.progress import progress_bar, stage
 from treille.solvers.report import check_outcome
@@ -218,9 +218,14 @@ class KernelMachine(KernelInput, Model, ABC):
         self.reading_ = reading_of(source.first)
         self.reads_ = source.kernel.reads.fitted(source.first)
         sizes = "; ".join(filter(None, (space.sizes(), chosen.sizes)))
-        self.plan_ = replace(chosen, representation=self.report_.representation, sizes=sizes)
+        advice = self._advice(posed, solution)
+        self.plan_ = replace(chosen, representation=self.report_.representation, sizes=sizes, class_weights=advice)
         for name, value in posed.fitted.items():
             setattr(self, name, value)
+
+    def _advice(self, posed: Posed, solution: Solution) -> str:
+        """What the solution says about the class weights; "" if nothing."""
+        return ""
 
     def _solver_options(self) -> dict[str, Any]:
         """The arguments of a solver that are parameters of the estimator."""

@@ -19,9 +19,12 @@ from treille.scale.cluster import computed
 from treille.scale.dask_counting import ClusterCounts
 from treille.scale.parts import Collected
 from treille.scikit_learn import ClassifierMixin
-from treille.solvers import Problem
+from treille.solvers import Problem, Solution
+from treille.solvers.problem import Hinge
 from treille.spaces.functions import KernelFunctions
 from treille.spaces.weight_automaton import weight_fst
+
+LEAST_USED = 0.1  # of the dual variables of a class, below which its weight is said to change little
 
 
 class Classifier(ClassifierMixin, KernelMachine):
@@ -53,6 +56,30 @@ class Classifier(ClassifierMixin, KernelMachine):
         weights = float(self.C) * class_weights(self.class_weight, classes, each)
         posed = self._of_classes(classes, np.zeros(0, np.int32), np.zeros(0))
         return posed, partial(_problem_of_part, posed.problem, classes, weights)
+
+    def _advice(self, posed: Posed, solution: Solution) -> str:
+        """Says so where the class weights change little.
+
+        They multiply the upper bounds of the dual variables of the hinge loss. Where no variable needs the larger bound, or
+        is at the smaller one, the solution is the same without them. The dual variables of other losses have no such bound.
+        """
+        problem = posed.problem
+        if self.class_weight is None or not isinstance(problem.loss, Hinge) or not len(problem.targets):
+            return ""
+        classes, codes, alpha = posed.fitted["classes_"], problem.targets, solution.alpha
+        weights = class_weights(self.class_weight, classes, np.bincount(codes, minlength=len(classes)))
+        most, weighted = 0.0, np.flatnonzero(weights != 1)
+        for c in weighted.tolist():
+            own = (codes == c) & (problem.C > 0)
+            a, C = alpha[c if len(alpha) > 1 else 0, own], problem.C[own]
+            used = a >= C * min(1.0, 1 / weights[c]) * (1 - 1e-9)
+            most = max(most, used.sum() / max(1, (a > 0).sum()))
+        if most >= LEAST_USED or not len(weighted):
+            return ""
+        return (
+            f"change little: at most {most:.0%} of the dual variables of any class reach the bounds that the weights change. "
+            f"Use C={self.C / 10:g}, or let SVCCV(scoring='f1_macro') choose C"
+        )
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like scores: one per example for two classes, else one per example and class."""

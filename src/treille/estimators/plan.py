@@ -68,6 +68,7 @@ class Plan:
     solver_why: str = ""
     representation: str = ""
     sizes: str = ""
+    class_weights: str = ""  # advice, where they change little
 
     def rows(self) -> dict[str, str]:
         """Each choice and the reason for it.
@@ -79,7 +80,7 @@ class Plan:
         if self.space is not None:
             lines["space"] = f"{self.space.name}, {self.space_why}"
             lines["solver"] = f"{self.solver!r}, {self.solver_why}"
-        lines |= {"representation": self.representation, "sizes": self.sizes}
+        lines |= {"representation": self.representation, "sizes": self.sizes, "class weights": self.class_weights}
         return {name: said for name, said in lines.items() if said}
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treille.data import Strings
+from treille.data.scripts import RUNS
 from treille.io.units import TextUnit
 
 if TYPE_CHECKING:
@@ -73,20 +74,28 @@ def joined_parts(found: Explanation, values: np.ndarray) -> list[tuple[str, floa
 
 
 def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:
-    """The words of a text, or, if it has no blanks, its runs of characters that contribute with one sign; each with its sum.
+    """The words of a text, each with the sum of its characters; blanks between two words contribute to both alike.
 
-    Blanks between two words contribute to both alike.
+    Where words are not separated by blanks, in a text without them or in scripts such as Chinese and Thai, runs of characters that
+    contribute with one sign take their place.
 
     >>> stretches("a fine", np.array([0.5, 0.5, 0.25, 0.25, 0.0, -0.25]))
     [('a', 0.75), ('fine', 0.5)]
     >>> stretches("ACGT", np.array([0.5, 0.5, 0.0, -1.0]))
     [('AC', 1.0), ('G', 0.0), ('T', -1.0)]
+    >>> stretches("a 很不错", np.array([0.5, 0.0, 0.25, 0.25, -0.25]))
+    [('a', 0.5), ('很不', 0.5), ('错', -0.25)]
     """
     if not any(c.isspace() for c in text.strip()):
-        signs = np.sign(contributions)
-        cuts = [0, *(np.flatnonzero(np.diff(signs)) + 1).tolist(), len(text)]
-        return [(text[a:b], float(contributions[a:b].sum())) for a, b in pairwise(cuts) if b > a]
-    spans = [word.span() for word in re.finditer(r"\S+", text)]
+        return [(text[a:b], float(contributions[a:b].sum())) for a, b in _of_one_sign(0, len(text), contributions)]
+    spans = list[tuple[int, int]]()
+    for word in re.finditer(r"\S+", text):
+        at = word.start()
+        for run in RUNS.finditer(word[0]):
+            begin, end = word.start() + run.start(), word.start() + run.end()
+            spans += [(at, begin)] * (begin > at) + _of_one_sign(begin, end, contributions)
+            at = end
+        spans += [(at, word.end())] * (word.end() > at)
     sums = np.array([contributions[a:b].sum() for a, b in spans])
     between = [contributions[b:c].sum() / 2 for (_, b), (c, _) in pairwise(spans)]
     sums[:-1] += between
@@ -94,6 +103,11 @@ def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:
     sums[0] += contributions[: spans[0][0]].sum()
     sums[-1] += contributions[spans[-1][1] :].sum()
     return [(text[a:b], value) for (a, b), value in zip(spans, sums.tolist(), strict=True)]
+
+
+def _of_one_sign(begin: int, end: int, contributions: np.ndarray) -> list[tuple[int, int]]:
+    cuts = np.flatnonzero(np.diff(np.sign(contributions[begin:end]))) + begin + 1
+    return [(a, b) for a, b in pairwise([begin, *cuts.tolist(), end]) if b > a]
 
 
 def _placed(text: str, symbols: Sequence[str]) -> np.ndarray | None:

@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 
 from treille.data import Strings
 from treille.data.format import class_counts, listed, shares, visible_label
+from treille.data.scripts import without_blanks
 from treille.explain.examples import label_name, sample, size_of, some_of
 from treille.explain.page import Cell, Confusion, Content, Figure, Origin, Panel, Table
 from treille.explain.plots import Axis, Line, plot, thinned
@@ -121,11 +122,13 @@ def figures(
 def are_texts(X: Any) -> bool:
     """Returns whether these are texts of words: a TF-IDF of sequences without blanks says nothing.
 
-    >>> are_texts(["a fine wine"]), are_texts(["ACGTAC"]), are_texts([[1.0]])
-    (True, False, False)
+    >>> are_texts(["a fine wine"]), are_texts(["ACGTAC"]), are_texts(["很 不错"]), are_texts([[1.0]])
+    (True, False, False, False)
     """
     some = list(X[:1000]) if isinstance(X, (list, tuple)) else []
-    return bool(some) and all(isinstance(x, str) for x in some) and any(" " in x.strip() for x in some)
+    if not some or not all(isinstance(x, str) for x in some):
+        return False
+    return any(" " in x.strip() for x in some) and without_blanks(some) is None
 
 
 def tfidf_predictions(X: Any, trained: tuple[Any, Sequence[str]]) -> tuple[np.ndarray, list[str]] | None:
