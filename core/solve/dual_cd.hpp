@@ -195,7 +195,7 @@ class DualCD {
     Sweep sweep;
     sweep.complete = m == all_.size();
     double highest = 0, lowest = 0;
-    read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
+    const std::size_t visited = read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
       Example& e = examples_[i];
       const double f = output + visits.bias * b_;
       e.output = static_cast<float>(output);
@@ -211,6 +211,8 @@ class DualCD {
         sq_norm_ += step * (2 * output + step * e.sq_norm);
       });
     });
+    // A limit ended the sweep: the others stay awake, for the next C.
+    for (std::size_t k = visited; k < awake_.size(); ++k) schedule_.visit_after(0, awake_[k]);
     sweep.gap = visits.gap;
     sweep.spread = highest - lowest;
     visits_ += static_cast<std::int64_t>(m);
@@ -218,11 +220,13 @@ class DualCD {
     return sweep;
   }
 
-  // use(i, w.x_i) for some examples. Later examples are prefetched meanwhile: first the place of a row, then the row.
+  // use(i, w.x_i) for some examples, until stopped; returns for how many. Later examples are prefetched meanwhile: first the place of a row,
+  // then the row.
   template <class W, class Use>
-  void read(std::span<const ExampleIndex> some, const W& w, Use&& use) {
+  std::size_t read(std::span<const ExampleIndex> some, const W& w, Use&& use) {
     const std::size_t m = some.size(), records = rules_.records_ahead, entries = rules_.entries_ahead;
-    for (std::size_t k = 0; k < m && !monitor_.stop.load(std::memory_order_relaxed); ++k) {
+    std::size_t k = 0;
+    for (; k < m && !monitor_.stop.load(std::memory_order_relaxed); ++k) {
       if (records > 0 && k + records < m) {
         __builtin_prefetch(&examples_[some[k + records]]);
         if constexpr (requires { rows_.prefetch_record(0, w); }) rows_.prefetch_record(some[k + records], w);
@@ -230,6 +234,7 @@ class DualCD {
       if (entries > 0 && k + entries < m) rows_.prefetch(some[k + entries]);
       use(some[k], rows_.dot(some[k], w));
     }
+    return k;
   }
 
   // LIBLINEAR's rule, for which all must be awake at once.
