@@ -20,7 +20,6 @@ from treille.io import stored
 from treille.io.errors import InputError, first_level_outside
 
 Progress = Callable[[int, int, float], None]  # problems done, epochs, relative gap
-Poll = Callable[[int, int, float], bool]  # the same; False: stop
 History = tuple[tuple[float, float, float], ...]  # seconds, primal, dual
 MOMENTS = 200  # at most, of several problems together
 MOST_SHOWN = 50  # problems in the table of a notebook
@@ -302,14 +301,3 @@ def check_budget(max_seconds: Any) -> None:
     """Refuses a `max_seconds` that is not a positive number or None."""
     if max_seconds is not None and not (isinstance(max_seconds, Real) and float(max_seconds) > 0):
         raise InputError(f"max_seconds is {max_seconds!r}, expected a positive number or None")
-
-
-def poll_until(begun: float, max_seconds: float | None, progress: Progress | None) -> Poll:
-    """Returns a function that solvers call a few times a second: it shows progress, and returns whether there is time left."""
-
-    def poll(done: int, epochs: int, gap: float) -> bool:
-        if progress is not None:
-            progress(done, epochs, gap)
-        return max_seconds is None or time.perf_counter() - begun < max_seconds
-
-    return poll

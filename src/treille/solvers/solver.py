@@ -13,7 +13,8 @@ from treille.io.errors import InputError
 from treille.scikit_learn import BaseEstimator
 from treille.solvers.folds import Fold, FoldOutputs, Solved, held_out_outputs, solve_path
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
-from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
+from treille.solvers.report import Progress, Solution, check_budget, check_outcome
+from treille.solvers.time_shares import deadline_after, share_of
 from treille.spaces import ClusterSpace, GramSpace, Space
 
 
@@ -81,18 +82,31 @@ class Run:
     max_epochs: int
     seed: int
     n_jobs: int | None
-    start: np.ndarray | None
-    poll: Poll
+    start: Any  # one entry per problem to begin from, such as a row of dual variables, or None
+    progress: Progress | None
+    deadline: float  # of all problems together, by time.perf_counter()
 
-    def of_problem(self, k: int) -> "Run":
-        """The run that solves only problem k, after the problems before it."""
+    def poll(self, done: int, epochs: int, gap: float) -> bool:
+        """Shows progress, and returns whether there is time left: for solvers in Python, a few times a second."""
+        if self.progress is not None:
+            self.progress(done, epochs, gap)
+        return time.perf_counter() < self.deadline
+
+    @property
+    def watch(self) -> tuple[Callable[[int, int, float], bool], float]:
+        """The function that the core polls, and the seconds left for all problems, which share them."""
+        return self.poll, self.deadline - time.perf_counter()
+
+    def of_problem(self, k: int, n: int) -> "Run":
+        """The run that solves only problem k of n, after the problems before it and in its share of the time."""
         start = None if self.start is None else self.start[k : k + 1]
-        return replace(self, seed=self.seed + k, start=start, poll=after(k, self.poll))
+        progress, deadline = after(k, self.progress), share_of(self.deadline, n - k)
+        return replace(self, seed=self.seed + k, start=start, progress=progress, deadline=deadline)
 
 
-def after(solved: int, poll: Callable[[int, int, float], Any]) -> Callable[[int, int, float], Any]:
+def after(solved: int, progress: Progress | None) -> Progress | None:
     """Reports the progress of one problem after others that are solved already."""
-    return lambda done, epochs, gap: poll(solved + done, epochs, gap)
+    return progress and (lambda done, epochs, gap: progress(solved + done, epochs, gap))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -135,13 +149,14 @@ class BaseSolver(BaseEstimator):
             start = np.ascontiguousarray(start, np.float64)
             check_shape("start", start, (problem.n_problems, len(space)))
         begun = time.perf_counter()
-        run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, poll_until(begun, self.max_seconds, progress))
+        deadline = deadline_after(self.max_seconds)
+        run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, progress, deadline)
         spaces = space.by_problem()
         if len(spaces) == 1:
             solution = self._solve(problem, spaces[0], run)
         else:  # the rows differ from problem to problem
-            each = enumerate(spaces)
-            solution = Solution.combined([self._solve(problem.only(k), own, run.of_problem(k)) for k, own in each])
+            n, each = len(spaces), enumerate(spaces)
+            solution = Solution.combined([self._solve(problem.only(k), own, run.of_problem(k, n)) for k, own in each])
         check_outcome(solution.report, tol)
         return solution.timed(time.perf_counter() - begun)
 
@@ -171,10 +186,10 @@ def solve_one_by_one(solver: Solver, space: Any, folds: Sequence[Fold], Cs: np.n
     options: dict[str, Any] = {"tol": run.tol, "max_epochs": run.max_epochs, "seed": run.seed, "n_jobs": run.n_jobs}
     each = []
     for f, fold in enumerate(folds):
-        poll = after(f * fold.problem.n_problems, run.poll)
+        follow = after(f * fold.problem.n_problems, run.progress)
 
-        def solve(c: int, start: Any, fold: Fold = fold, poll: Any = poll) -> Solved:
-            problem, follow = replace(fold.problem, C=Cs[c] * fold.problem.C), lambda *state: poll(*state) and None
+        def solve(c: int, start: Any, fold: Fold = fold, follow: Progress | None = follow) -> Solved:
+            problem = replace(fold.problem, C=Cs[c] * fold.problem.C)
             solution = solver.solve(problem, space, start=start, progress=follow, **options)
             return [held_out_outputs(space, solution, fold)], [solution.report.relative_gap], solution.alpha
 
@@ -212,8 +227,8 @@ def solve_folds(
     limit = None
     if isinstance(solver, BaseSolver):
         solve, limit = solver.solve_folds, solver.max_seconds
-    poll = poll_until(time.perf_counter(), limit and limit * len(Cs) * len(folds), progress)
-    run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, poll)
+    deadline = deadline_after(limit and limit * len(Cs) * len(folds))
+    run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, progress, deadline)
     if isinstance(space, GramSpace):
         space = space.stored()
     order = np.argsort(Cs, kind="stable")
