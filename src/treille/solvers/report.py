@@ -34,6 +34,14 @@ class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
     """
 
 
+class LongTrainingWarning(UserWarning):
+    """Many problems, such as one per class, are going to take minutes; the message says how many.
+
+    >>> issubclass(LongTrainingWarning, UserWarning)
+    True
+    """
+
+
 @dataclass(frozen=True)
 class Report:
     """The result of a training run. The optimum lies between `dual` and `primal`: their difference, the gap, is the proof.
@@ -187,13 +195,12 @@ def combined_history(each: Sequence[History]) -> History:
     if not all(each):
         return ()
     times = sorted({moment[0] for history in each for moment in history})
+    times = [*times[: -1 : -(-len(times) // MOMENTS)], times[-1]]  # before the sums: there may be thousands of problems
     total = np.zeros((len(times), 2))
     for history in each:
-        seconds, values = np.array(history)[:, 0], np.array(history)[:, 1:]
-        total += values[np.maximum(np.searchsorted(seconds, times, side="right") - 1, 0)]
-    step = -(-len(times) // MOMENTS)
-    kept = [*range(0, len(times) - 1, step), len(times) - 1]
-    return tuple((times[i], float(total[i, 0]), float(total[i, 1])) for i in kept)
+        moments = np.array(history)
+        total += moments[np.maximum(np.searchsorted(moments[:, 0], times, side="right") - 1, 0), 1:]
+    return tuple((t, float(primal), float(dual)) for t, (primal, dual) in zip(times, total, strict=True))
 
 
 class Recorder:

@@ -1,6 +1,7 @@
 """The contract of solvers: their declarations, the arguments of `solve`, and the base class of the solvers of treille."""
 
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,13 +10,26 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
 from treille.scikit_learn import BaseEstimator
 from treille.solvers.folds import Fold, FoldOutputs, Solved, held_out_outputs, solve_path
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
-from treille.solvers.report import Progress, Solution, check_budget, check_outcome
+from treille.solvers.progress import readable_time
+from treille.solvers.report import (
+    LongTrainingWarning,
+    Progress,
+    Solution,
+    check_budget,
+    check_outcome,
+    first_level_outside,
+)
 from treille.solvers.time_shares import deadline_after, share_of
 from treille.spaces import ClusterSpace, GramSpace, Space
+from treille.spaces.space import FeatureSpace
+
+JUDGED_AFTER = 2.0  # seconds after which the time that many problems will take is estimated
+LONG = 60.0  # seconds that are worth a warning
 
 
 @runtime_checkable
@@ -109,6 +123,42 @@ def after(solved: int, progress: Progress | None) -> Progress | None:
     return progress and (lambda done, epochs, gap: progress(solved + done, epochs, gap))
 
 
+def with_estimate(progress: Progress | None, n: int, what: str) -> Progress | None:
+    """Without `progress`, warns once of problems that will take minutes, judged by the first ones of n."""
+    if progress is not None or n < 2:
+        return progress
+    begun, judged = time.perf_counter(), False
+
+    def follow(done: int, epochs: int, gap: float) -> None:
+        nonlocal judged
+        seconds = time.perf_counter() - begun
+        if judged or not done or seconds < JUDGED_AFTER:
+            return
+        judged, left = True, seconds / done * (n - done)
+        if left >= LONG:
+            warnings.warn(
+                f"{what}: the first {done:,} of {n:,} took {readable_time(seconds)}, the others will take about "
+                f"{readable_time(left)}. Fewer classes, a larger tol or n_jobs=-1 take less, and max_seconds of the solver is "
+                "a limit; verbose=1 shows the progress",
+                LongTrainingWarning,
+                stacklevel=first_level_outside(),
+            )
+
+    return follow
+
+
+def check_room(problem: Problem, space: Any) -> None:
+    """Refuses problems whose dual variables and weights do not fit in memory, before any work is done."""
+    per_problem = len(problem) + (space.n_features if isinstance(space, FeatureSpace) else 0)
+    needed, available = 8 * problem.n_problems * per_problem, available_memory()
+    if needed > available:
+        raise InputError(
+            f"the weights and dual variables of {problem.n_problems:,} problems, one per class, on {len(problem):,} examples would "
+            f"take {readable_size(needed)}, but {readable_size(available)} are free: use fewer classes or a kernel with fewer "
+            "features"
+        )
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseSolver(BaseEstimator):
     """Base class of the solvers of treille: validation, time limits, warnings. Subclasses implement `_solve`."""
@@ -148,8 +198,13 @@ class BaseSolver(BaseEstimator):
         if start is not None:
             start = np.ascontiguousarray(start, np.float64)
             check_shape("start", start, (problem.n_problems, len(space)))
+        if problem.n_problems > 1:
+            check_room(problem, space)
         begun = time.perf_counter()
         deadline = deadline_after(self.max_seconds)
+        if self.max_seconds is None:
+            what = f"{problem.n_problems:,} problems, one per class, on {len(space):,} examples"
+            progress = with_estimate(progress, problem.n_problems, what)
         run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, progress, deadline)
         spaces = space.by_problem()
         if len(spaces) == 1:
@@ -228,6 +283,9 @@ def solve_folds(
     if isinstance(solver, BaseSolver):
         solve, limit = solver.solve_folds, solver.max_seconds
     deadline = deadline_after(limit and limit * len(Cs) * len(folds))
+    if limit is None:
+        n = folds[0].problem.n_problems * len(folds)
+        progress = with_estimate(progress, n, f"{n:,} paths, one per class and fold, on {len(space):,} examples")
     run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, progress, deadline)
     if isinstance(space, GramSpace):
         space = space.stored()
