@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -21,7 +22,7 @@ namespace treille {
 // at work). Returns false to cancel: answers are of no use then.
 struct Poll {
   std::function<bool(std::int64_t, std::int64_t, double)> call;
-  double seconds;  // for all problems, or infinite
+  double seconds = std::numeric_limits<double>::infinity();  // for all problems
 
   bool operator()(std::int64_t done, std::int64_t epochs, double gap) const { return call(done, epochs, gap); }
 };
