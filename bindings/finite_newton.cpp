@@ -18,16 +18,16 @@ void bind_finite_newton(nb::module_& m) {
   m.def(
       "finite_newton",
       [](VectorsIn rows, const TargetsIn& targets, In<double> start, double bias, double tol, std::int64_t max_epochs, int threads,
-         nb::object poll) {
+         WatchIn watch) {
         const FiniteNewtonOptions options{bias, tol, max_epochs, threads};
         auto solved = []<class R>(const R& rows, auto&& use) { use(static_cast<const AnyVectorRows&>(VectorRowsAs<R>(rows))); };
-        return solve(rows, targets.n_problems(), true, poll, solved, [&](const AnyVectorRows& rows, const Poll& poll, auto&& keep) {
+        return solve(rows, targets.n_problems(), true, watch, solved, [&](const AnyVectorRows& rows, const Poll& poll, auto&& keep) {
           targets.with_own_losses(
               [&](auto&& loss_of) { newton_problems(rows, targets.n_problems(), loss_of, view(start), options, poll, keep); });
         });
       },
-      "rows"_a, "targets"_a, "start"_a, "bias"_a, "tol"_a, "max_epochs"_a, "threads"_a, "poll"_a,
-      "The problems of `targets`, with a smooth loss; poll as in dual_cd.");
+      "rows"_a, "targets"_a, "start"_a, "bias"_a, "tol"_a, "max_epochs"_a, "threads"_a, "watch"_a,
+      "The problems of `targets`, with a smooth loss; watch as in dual_cd.");
 
   m.def(
       "line_minimum",

@@ -55,13 +55,13 @@ void bind_kernel_learning(nb::module_& m) {
   m.def(
       "squared_l1",
       [](const Columns& columns, const TargetsIn& targets, double trace, bool has_bias, double ridge, double tol, std::int64_t max_epochs,
-         std::vector<In<double>> u, In<double> intercepts, std::vector<In<double>> beta, int threads, nb::object poll) {
+         std::vector<In<double>> u, In<double> intercepts, std::vector<In<double>> beta, int threads, WatchIn watch) {
         const std::size_t K = targets.n_problems();
         const int inside = K == 1 ? threads : 1;
         const SquaredL1Options options{trace, has_bias, ridge, tol, max_epochs, inside};
         std::vector<SquaredL1Solution> solutions(K);
-        watched(std::move(poll), [&](PythonPoll& polled) {
-          solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
+        watched(std::move(watch), [&](PythonPoll& polled) {
+          solve_watched(K, threads, polled.poll(), [&](std::size_t k, Monitor& monitor) {
             targets.with_own_losses([&](auto&& loss_of) {
               if constexpr (PiecewiseQuadraticLoss<decltype(loss_of(k))>) {
                 SquaredL1 solver(columns, loss_of(k), options, monitor);
@@ -78,10 +78,10 @@ void bind_kernel_learning(nb::module_& m) {
         return answers;
       },
       "columns"_a, "targets"_a, "trace"_a, "has_bias"_a, "ridge"_a, "tol"_a, "max_epochs"_a, "u"_a, "intercepts"_a, "beta"_a, "threads"_a,
-      "poll"_a,
+      "watch"_a,
       "min |u|_1^2 / (2 trace) + ridge b^2 / 2 + sum_i C_i loss(y_i, (U u)_i + b), once for each problem of `targets`, from u, intercepts "
       "and beta on if "
-      "these are not empty; poll as in dual_cd.");
+      "these are not empty; watch as in dual_cd.");
 }
 
 }  // namespace treille

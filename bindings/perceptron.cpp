@@ -40,16 +40,16 @@ void bind_perceptron(nb::module_& m) {
   m.def(
       "perceptron",
       [](const std::variant<FormsIn, GramIn>& in, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> before,
-         In<double> largest, double bias, std::int64_t max_epochs, bool shuffle, std::uint64_t seed, int threads, nb::object poll) {
+         In<double> largest, double bias, std::int64_t max_epochs, bool shuffle, std::uint64_t seed, int threads, WatchIn watch) {
         const std::size_t n = labels.size(), K = classes.size();
         if (C.size() != n || largest.size() != K || (before.size() != 0 && before.size() != K * n))
           throw std::length_error("C or the earlier outputs are not those of the examples");
         Mistakes answers{zeros(K * n), zeros(K * n), zeros(K * n), zeros(K), {}, std::vector<std::int64_t>(K), std::vector<std::string>(K)};
         answers.mistakes.resize(K);
-        watched(std::move(poll), [&](PythonPoll& polled) {
+        watched(std::move(watch), [&](PythonPoll& polled) {
           // One problem for each class; `outputs` is g = 0.
           auto solve_each = [&](const auto& outputs) {
-            solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
+            solve_watched(K, threads, polled.poll(), [&](std::size_t k, Monitor& monitor) {
               std::vector<double> y(n);
               std::transform(labels.data(), labels.data() + n, y.begin(),
                              [&](std::int32_t label) { return label == classes.data()[k] ? 1.0 : -1.0; });
@@ -72,8 +72,8 @@ void bind_perceptron(nb::module_& m) {
         return answers;
       },
       "rows"_a, "labels"_a, "classes"_a, "C"_a, "before"_a, "largest"_a, "bias"_a, "max_epochs"_a, "shuffle"_a, "seed"_a, "threads"_a,
-      "poll"_a,
-      "A perceptron for each of `classes` against the rest; poll as in dual_cd, with the share of mistakes for the gap. `rows`: of "
+      "watch"_a,
+      "A perceptron for each of `classes` against the rest; watch as in dual_cd, with the share of mistakes for the gap. `rows`: of "
       "features, "
       "or of a kernel matrix as for smo. `before`: one row per class of what is added to the outputs, or empty; `largest`: of earlier "
       "outputs.");

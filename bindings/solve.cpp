@@ -26,14 +26,14 @@ namespace {
 using PathsOut = std::tuple<Out<double>, Out<double>, Out<double>, Out<std::int64_t>>;
 
 PathsOut solve_folds(const FormsIn& in, const std::vector<const TargetsIn*>& targets, const Folds& folds, const DualCDOptions& options,
-                     int threads, nb::object poll) {
+                     int threads, WatchIn watch) {
   const std::size_t K = targets.front()->n_problems();
   FoldAnswers answers(folds, K);
-  watched(std::move(poll), [&](PythonPoll& polled) {
+  watched(std::move(watch), [&](PythonPoll& polled) {
     auto solve_on = [&](const auto& rows) {
       targets.front()->with_losses([&](auto&& first) {
         auto loss_of = [&](std::size_t f, std::size_t k, std::span<const double> C) { return first(*targets[f], k, C); };
-        solve_fold_paths(rows, folds, K, loss_of, options, threads, std::ref(polled), answers);
+        solve_fold_paths(rows, folds, K, loss_of, options, threads, polled.poll(), answers);
       });
     };
     std::visit([&](const auto* given) { with_rows(*given, [&](const auto& rows) { with_solved_rows(rows, false, solve_on); }); }, in);
@@ -97,40 +97,40 @@ void bind_solve(nb::module_& m) {
 
   m.def(
       "dual_cd",
-      [](FormsIn rows, const TargetsIn& targets, In<double> start, const DualCDOptions& options, int threads, bool weights,
-         nb::object poll) {
+      [](FormsIn rows, const TargetsIn& targets, In<double> start, const DualCDOptions& options, int threads, bool weights, WatchIn watch) {
         const std::size_t K = targets.n_problems();
         auto solved = [&](const auto& rows, auto&& use) { with_solved_rows(rows, K == 1 && threads > 1, use); };
-        return solve(rows, K, weights, poll, solved, [&](const auto& rows, const Poll& poll, auto&& keep) {
+        return solve(rows, K, weights, watch, solved, [&](const auto& rows, const Poll& poll, auto&& keep) {
           targets.with_own_losses([&](auto&& loss_of) { solve_problems(rows, K, loss_of, view(start), options, threads, poll, keep); });
         });
       },
-      "rows"_a, "targets"_a, "start"_a, "options"_a, "threads"_a, "weights"_a, "poll"_a,
-      "The problems of `targets`; poll(problems done, epochs, relative gap) returns False to stop. `weights`: whether the weights of the "
+      "rows"_a, "targets"_a, "start"_a, "options"_a, "threads"_a, "weights"_a, "watch"_a,
+      "The problems of `targets`; `watch`: a function (problems done, epochs, relative gap), and the seconds for all problems. `weights`: "
+      "whether the weights of the "
       "features are asked for.");
   m.def(
       "dual_cd_folds",
       [](FormsIn rows, std::vector<const TargetsIn*> targets, In<std::int64_t> begin, In<std::int64_t> held_out, In<double> Cs,
-         const DualCDOptions& options, int threads, nb::object poll) {
+         const DualCDOptions& options, int threads, WatchIn watch) {
         std::vector<std::span<const double>> weights;
         for (const TargetsIn* each : targets) weights.push_back(view(each->C));
-        return solve_folds(rows, targets, {weights, view(begin), view(held_out), view(Cs)}, options, threads, std::move(poll));
+        return solve_folds(rows, targets, {weights, view(begin), view(held_out), view(Cs)}, options, threads, std::move(watch));
       },
-      "rows"_a, "targets"_a, "begin"_a, "held_out"_a, "Cs"_a, "options"_a, "threads"_a, "poll"_a,
+      "rows"_a, "targets"_a, "begin"_a, "held_out"_a, "Cs"_a, "options"_a, "threads"_a, "watch"_a,
       "Outputs of held-out examples by C, example and problem; relative gaps, seconds and epochs by C, fold and problem. `targets` are "
-      "the targets of each fold, with the weights for C = 1, and 0 for held-out examples; poll as in dual_cd, with paths for problems.");
+      "the targets of each fold, with the weights for C = 1, and 0 for held-out examples; watch as in dual_cd, with paths for problems.");
 
   m.def(
       "smo",
       [](const GramIn& in, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C, In<double> d,
          In<double> start, double intercept, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking, int threads,
-         nb::object poll) {
+         WatchIn watch) {
         const std::size_t n = examples.size(), K = n > 0 ? y.size() / n : 0;
         const SMOOptions options{tol, violation_stop, max_epochs, shrinking};
         Answers answers(K, n, 0);
-        watched(std::move(poll), [&](PythonPoll& polled) {
+        watched(std::move(watch), [&](PythonPoll& polled) {
           with_gram(in, diagonal.size(), polled, [&](GramRows& rows) {
-            solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
+            solve_watched(K, threads, polled.poll(), [&](std::size_t k, Monitor& monitor) {
               auto own = [&](const In<double>& array) { return view(array).subspan(k * n, n); };
               const SMOProblem problem{view(examples), own(y), own(p), own(C), own(d), own(start), intercept};
               answers.keep(k, SMO(rows, view(diagonal), problem, options, monitor).solve());
@@ -140,7 +140,7 @@ void bind_solve(nb::module_& m) {
         return answers;
       },
       "rows"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "intercept"_a, "tol"_a, "violation_stop"_a,
-      "max_epochs"_a, "shrinking"_a, "threads"_a, "poll"_a,
+      "max_epochs"_a, "shrinking"_a, "threads"_a, "watch"_a,
       "min 1/2 a'Qa + p'a, 0 <= a <= C, y'a fixed if intercept is infinite, Q_ij = y_i y_j K[e_i, e_j] + d_i [i = j], once for each row of "
       "y, p, C, d and start. `rows`: the matrix K row by row, or a function row(i) and how many bytes of rows to keep.");
 

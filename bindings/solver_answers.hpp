@@ -35,12 +35,12 @@ struct Answers {
 // `run(rows, poll, keep)` solves K problems on the rows, which `solved(rows, use)` converts to a type that the solver is compiled for.
 // Weights are left out where `weights` is false.
 template <class Given, class Solved, class Run>
-Answers solve(const Given& in, std::size_t K, bool weights, const nb::object& poll, Solved&& solved, Run&& run) {
+Answers solve(const Given& in, std::size_t K, bool weights, const WatchIn& watch, Solved&& solved, Run&& run) {
   const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), n_features(*rows)); }, in);
   Answers answers(K, n, weights ? F : 0);
-  watched(poll, [&](PythonPoll& polled) {
+  watched(watch, [&](PythonPoll& polled) {
     auto solve_on = [&](const auto& rows) {
-      run(rows, std::ref(polled), [&](std::size_t k, auto&& solution) {
+      run(rows, polled.poll(), [&](std::size_t k, auto&& solution) {
         if (weights) rows.write_weights(solution.w, answers.weights.data() + k, K);
         answers.keep(k, solution);
       });

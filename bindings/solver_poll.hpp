@@ -15,7 +15,7 @@
 
 #include "arrays.hpp"
 #include "solve/gram_rows.hpp"
-#include "solve/monitor.hpp"
+#include "solve/watch.hpp"
 
 namespace nb = nanobind;
 
@@ -27,21 +27,16 @@ inline const char* name(Status status) {
   return status == Status::rounding ? "rounding" : "stopped";
 }
 
+// A function (problems done, epochs, relative gap) to call a few times a second, and the seconds for all problems together.
+using WatchIn = std::pair<nb::object, double>;
+
 // Python's poll for a solver's threads. Its exceptions (Ctrl-C, too) must wait until the threads have ended.
 class PythonPoll {
  public:
-  explicit PythonPoll(nb::object poll) : poll_(std::move(poll)) {}
+  explicit PythonPoll(WatchIn watch) : poll_(std::move(watch.first)), seconds_(watch.second) {}
 
-  bool operator()(std::int64_t done, std::int64_t epochs, double gap) {
-    nb::gil_scoped_acquire acquire;
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      return nb::cast<bool>(poll_(done, epochs, gap));
-    } catch (...) {
-      raised_ = std::current_exception();
-      failed_ = true;
-      return false;
-    }
+  Poll poll() {
+    return {[this](std::int64_t done, std::int64_t epochs, double gap) { return call(done, epochs, gap); }, seconds_};
   }
   bool failed() const { return failed_; }
   void raise() const {
@@ -49,15 +44,29 @@ class PythonPoll {
   }
 
  private:
+  bool call(std::int64_t done, std::int64_t epochs, double gap) {
+    nb::gil_scoped_acquire acquire;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      poll_(done, epochs, gap);
+      return true;
+    } catch (...) {
+      raised_ = std::current_exception();
+      failed_ = true;
+      return false;
+    }
+  }
+
   nb::object poll_;
+  double seconds_;
   std::exception_ptr raised_;
   std::atomic<bool> failed_{false};
 };
 
 // work(poll) with the GIL released. An exception of Python's poll comes first.
 template <class Work>
-void watched(nb::object poll, Work&& work) {
-  PythonPoll polled(std::move(poll));
+void watched(WatchIn watch, Work&& work) {
+  PythonPoll polled(std::move(watch));
   try {
     nb::gil_scoped_release release;
     const PageReuse reuse;

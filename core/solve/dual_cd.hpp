@@ -88,7 +88,7 @@ struct Solution {
   double primal = 0, dual = 0;
   std::int64_t epochs = 0;
   Status status = Status::max_epochs;
-  bool separates = false;  // no example has a loss: optimal for every larger C, too
+  bool separates = false;  // converged, and no example has a loss: optimal for every larger C, too
   std::vector<Moment> history;
 
   double gap() const { return primal - dual; }
@@ -139,11 +139,11 @@ class DualCD {
       const Sweep sweep = visit_awake();
       if (monitor_.due()) record();
       monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
-      if (monitor_.stop) break;
+      if (monitor_.stopped()) break;
       if (options_.gradient_stop ? small_gradients(sweep) : small_gap(sweep)) return finish(Status::converged);
     }
     measure();
-    return finish(!options_.gradient_stop && small_gap() ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs);
+    return finish(!options_.gradient_stop && small_gap() ? Status::converged : monitor_.stopped() ? Status::stopped : Status::max_epochs);
   }
 
   using Target = typename Loss::Target;
@@ -195,7 +195,7 @@ class DualCD {
     Sweep sweep;
     sweep.complete = m == all_.size();
     double highest = 0, lowest = 0;
-    read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
+    const std::size_t visited = read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
       Example& e = examples_[i];
       const double f = output + visits.bias * b_;
       e.output = static_cast<float>(output);
@@ -211,6 +211,8 @@ class DualCD {
         sq_norm_ += step * (2 * output + step * e.sq_norm);
       });
     });
+    // A limit ended the sweep: the others stay awake, for the next C.
+    for (std::size_t k = visited; k < awake_.size(); ++k) schedule_.visit_after(0, awake_[k]);
     sweep.gap = visits.gap;
     sweep.spread = highest - lowest;
     visits_ += static_cast<std::int64_t>(m);
@@ -218,11 +220,13 @@ class DualCD {
     return sweep;
   }
 
-  // use(i, w.x_i) for some examples. Later examples are prefetched meanwhile: first the place of a row, then the row.
+  // use(i, w.x_i) for some examples, until stopped; returns for how many. Later examples are prefetched meanwhile: first the place of a
+  // row, then the row.
   template <class W, class Use>
-  void read(std::span<const ExampleIndex> some, const W& w, Use&& use) {
+  std::size_t read(std::span<const ExampleIndex> some, const W& w, Use&& use) {
     const std::size_t m = some.size(), records = rules_.records_ahead, entries = rules_.entries_ahead;
-    for (std::size_t k = 0; k < m && !monitor_.stop.load(std::memory_order_relaxed); ++k) {
+    std::size_t k = 0;
+    for (; k < m && (k % kUnasked != 0 || !monitor_.stopped()); ++k) {
       if (records > 0 && k + records < m) {
         __builtin_prefetch(&examples_[some[k + records]]);
         if constexpr (requires { rows_.prefetch_record(0, w); }) rows_.prefetch_record(some[k + records], w);
@@ -230,6 +234,7 @@ class DualCD {
       if (entries > 0 && k + entries < m) rows_.prefetch(some[k + entries]);
       use(some[k], rows_.dot(some[k], w));
     }
+    return k;
   }
 
   // LIBLINEAR's rule, for which all must be awake at once.
@@ -329,7 +334,7 @@ class DualCD {
       for (const ExampleIndex i : all_) examples_[i].alpha *= multiple_;
       sum_weights();
       s_.b = b_;
-      s_.separates = true;
+      s_.separates = status == Status::converged;
     }
     s_.alpha.resize(examples_.size());
     std::transform(examples_.begin(), examples_.end(), s_.alpha.begin(), [](const Example& e) { return e.alpha; });
@@ -337,7 +342,8 @@ class DualCD {
     return std::move(s_);
   }
 
-  static constexpr double kEstimated = 1e-5;  // a smaller gap is not seen in outputs of 7 digits
+  static constexpr std::size_t kUnasked = 16;  // visits: a look at the clock takes as long as a short row
+  static constexpr double kEstimated = 1e-5;   // a smaller gap is not seen in outputs of 7 digits
 
   const R& rows_;
   const Loss* loss_;

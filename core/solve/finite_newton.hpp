@@ -100,7 +100,7 @@ class FiniteNewton {
     begin(start);
     for (;;) {
       evaluate();
-      const bool stopped = monitor_.stop, late = visits_ + size() > options_.max_epochs * size();  // a step takes one pass at least
+      const bool stopped = monitor_.stopped(), late = visits_ + size() > options_.max_epochs * size();  // a step takes one pass at least
       const bool over = small_gap() || stopped || late || stuck();
       if (over && (!exact_ || (stopped && !closing_))) {
         closing_ = stopped;
@@ -278,7 +278,7 @@ class FiniteNewton {
   // use(j) for first <= j < last, with the rows requested from memory ahead.
   template <class Which, class Use>
   void read(std::size_t first, std::size_t last, Which&& which, const Vector& v, Use&& use) const {
-    for (std::size_t j = first; j < last && !stopped(); ++j) {
+    for (std::size_t j = first; j < last && (j % kUnasked != 0 || !stopped()); ++j) {
       if (j + kRecordsAhead < last) rows_.prefetch_record(all_[which(j + kRecordsAhead)], v.w);
       if (j + kEntriesAhead < last) rows_.prefetch(all_[which(j + kEntriesAhead)]);
       use(j);
@@ -291,7 +291,7 @@ class FiniteNewton {
   }
 
   std::int64_t size() const { return static_cast<std::int64_t>(std::max<std::size_t>(all_.size(), 1)); }
-  bool stopped() const { return !closing_ && monitor_.stop.load(std::memory_order_relaxed); }
+  bool stopped() const { return !closing_ && monitor_.stopped(); }
   double sign(std::size_t k) const { return loss_.sign(targets_[k]); }
   double dot(std::size_t k, const Vector& v) const { return rows_.dot(all_[k], v.w) + options_.bias * v.b; }
   double inner(const Vector& v, const Vector& w) const { return rows_.inner(v.w, w.w) + v.b * w.b; }
@@ -301,7 +301,7 @@ class FiniteNewton {
   }
 
   static constexpr double kEnough = 0.25, kLittle = 0.1, kPreconditioner = 0.01;
-  static constexpr std::size_t kMostBlocks = 16, kManyEntries = 1 << 18, kRecordsAhead = 8, kEntriesAhead = 4;
+  static constexpr std::size_t kMostBlocks = 16, kManyEntries = 1 << 18, kRecordsAhead = 8, kEntriesAhead = 4, kUnasked = 16;
 
   const AnyVectorRows& rows_;
   const Loss& loss_;

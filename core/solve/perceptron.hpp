@@ -87,6 +87,7 @@ template <class Outputs>
 PerceptronSolution perceptron(Outputs g, std::span<const double> y, std::span<const double> C, std::span<const double> before,
                               double largest, const PerceptronOptions& options, Monitor& monitor) {
   constexpr std::size_t kAhead = 4;
+  constexpr std::int64_t kUnasked = 16;  // visits: a look at the clock takes as long as a short row
   PerceptronSolution s;
   s.largest = largest;
   s.alpha.assign(y.size(), 0.0);
@@ -102,7 +103,7 @@ PerceptronSolution perceptron(Outputs g, std::span<const double> y, std::span<co
       for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
     std::int64_t& mistakes = s.mistakes.emplace_back(0);
     for (std::size_t k = 0; k < order.size(); ++k, ++s.visits) {
-      if (monitor.stop.load(std::memory_order_relaxed)) {
+      if (s.visits % kUnasked == 0 && monitor.stopped()) {
         s.status = Status::stopped;
         return s;
       }

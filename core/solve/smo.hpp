@@ -74,7 +74,7 @@ class SMO : SMOVariables {
     Status status = Status::max_epochs;
     std::int64_t steps = 0;
     for (select_first(); steps < options_.max_epochs * n; ++steps) {
-      if (monitor_.stop.load(std::memory_order_relaxed)) {
+      if (monitor_.stopped()) {
         status = Status::stopped;
         break;
       }

@@ -242,7 +242,7 @@ class SmoothL1 {
     }
     const double goal = std::clamp(100 * damping_, kLeastResidual, kMostResidual) * rho;
     const int limit = static_cast<int>(std::min<std::size_t>(2 * m + 10, kProducts));
-    for (int iteration = 0; iteration < limit && rho > goal && !monitor_.stop; ++iteration) {
+    for (int iteration = 0; iteration < limit && rho > goal && !monitor_.stopped(); ++iteration) {
       const std::vector<double>& Hp = product(p);
       const double curvature = std::inner_product(p.begin(), p.end(), Hp.begin(), 0.0);
       if (!(curvature > 0)) break;

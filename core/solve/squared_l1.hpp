@@ -100,7 +100,7 @@ class SquaredL1 {
       monitor_.epochs = best_.epochs = epochs();
       monitor_.relative_gap = best_.primal > 0 ? gap / best_.primal : 0.0;
       best_.status = gap <= options_.tol * best_.primal ? Status::converged
-                     : monitor_.stop                    ? Status::stopped
+                     : monitor_.stopped()               ? Status::stopped
                      : stalled >= kRounding             ? Status::rounding
                                                         : Status::max_epochs;
       if (best_.status != Status::max_epochs || best_.epochs >= options_.max_epochs) break;
@@ -128,7 +128,7 @@ class SquaredL1 {
     return static_cast<std::int64_t>(
         std::ceil(static_cast<double>(smooth_.work) / static_cast<double>(std::max<std::size_t>(U_.n_entries(), 1))));
   }
-  bool out_of_budget() const { return monitor_.stop || epochs() >= options_.max_epochs; }
+  bool out_of_budget() const { return monitor_.stopped() || epochs() >= options_.max_epochs; }
 
   // z, q, b and beta computed anew from u, then the scores and values on `features`.
   void evaluate(std::span<const std::uint32_t> features, int threads) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -18,29 +19,38 @@
 namespace treille {
 
 // Called a few times a second from the thread that called the solver: (problems done, epochs and relative gap of the slowest one
-// at work). Returns false to stop.
-using Poll = std::function<bool(std::int64_t, std::int64_t, double)>;
+// at work). Returns false to cancel: answers are of no use then.
+struct Poll {
+  std::function<bool(std::int64_t, std::int64_t, double)> call;
+  double seconds = std::numeric_limits<double>::infinity();  // for all problems
 
-// solve(k, monitor) for k = 0 .. n_problems - 1, each by one of `threads` threads, while the caller's thread polls. Once stopped, the
-// monitors of all problems, also of problems not yet begun, say so. The first exception ends the others and is thrown again here.
+  bool operator()(std::int64_t done, std::int64_t epochs, double gap) const { return call(done, epochs, gap); }
+};
+
+// solve(k, monitor) for k = 0 .. n_problems - 1, each by one of `threads` threads, while the caller's thread polls. Each problem has its
+// share of the time; one that is begun when none is left is solved as far as its solver goes without time, so that it has an answer with a
+// gap. Cancelled, no further problem is begun. The first exception ends the others and is thrown again here.
 inline void solve_watched(std::size_t n_problems, int threads, const Poll& poll, const std::function<void(std::size_t, Monitor&)>& solve) {
   std::vector<Monitor> monitors(n_problems);
   std::atomic<std::size_t> next{0}, done{0};
   std::atomic<bool> finished{false};
-  bool stop = false;
+  const auto end = deadline_after(poll.seconds);
+  const std::size_t at_once = std::min(static_cast<std::size_t>(std::max(threads, 1)), n_problems);
+  bool cancelled = false;
   std::mutex mutex;
   std::condition_variable ended;
-  auto stop_all = [&] {
-    for (Monitor& monitor : monitors) monitor.stop = true;
+  auto cancel = [&] {
+    next = n_problems;
+    for (Monitor& monitor : monitors) monitor.cancelled = true;
   };
   auto work = [&](int) {
     for (std::size_t k; (k = next++) < n_problems; ++done) {
       try {
-        monitors[k].begun = std::chrono::steady_clock::now();
+        monitors[k].begun = Clock::now();
+        monitors[k].deadline = share_of(end, (n_problems + at_once - 1) / at_once - k / at_once);
         solve(k, monitors[k]);
       } catch (...) {
-        next = n_problems;
-        stop_all();
+        cancel();
         throw;
       }
     }
@@ -48,7 +58,7 @@ inline void solve_watched(std::size_t n_problems, int threads, const Poll& poll,
   std::exception_ptr error;
   std::thread crew([&] {
     try {
-      run_shares(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), n_problems)), work);
+      run_shares(static_cast<int>(at_once), work);
     } catch (...) {
       error = std::current_exception();
     }
@@ -65,9 +75,9 @@ inline void solve_watched(std::size_t n_problems, int threads, const Poll& poll,
       epochs = std::max(epochs, monitors[k].epochs.load());
       gap = std::max(gap, monitors[k].relative_gap.load());
     }
-    if (!stop && !poll(static_cast<std::int64_t>(done.load()), epochs, gap)) {
-      stop = true;
-      stop_all();
+    if (!cancelled && !poll(static_cast<std::int64_t>(done.load()), epochs, gap)) {
+      cancelled = true;
+      cancel();
     }
     lock.lock();
   }

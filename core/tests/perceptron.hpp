@@ -55,7 +55,7 @@ inline void perceptrons_of_both_forms_agree_and_keep_the_bound() {
                                std::span<const double>(C).subspan(half), before, 0.0, pass, monitor);
   for (std::size_t j = 0; j < half; ++j) check(rest.alpha[j] == all.alpha[half + j]);
 
-  monitor.stop = true;
+  monitor.cancelled = true;
   check(perceptron(RowOutputs(rows), y, C, {}, 0.0, options, monitor).status == Status::stopped);
 }
 

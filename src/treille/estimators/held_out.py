@@ -92,7 +92,7 @@ def evaluate_folds(
             each = []
             for f, fold in enumerate(folds):
                 refitted = chosen.space.build(kernel, batch, model.n_jobs, fold_context(fold, examples.known))
-                follow = progress and after(f * n_problems, progress)
+                follow = after(f * n_problems, progress)
                 each.append(solve_folds(chosen.solver, refitted, [fold], Cs, progress=follow, **options))
         else:
             each = [solve_folds(chosen.solver, space, folds, Cs, progress=progress, **options)]

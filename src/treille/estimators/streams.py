@@ -139,7 +139,7 @@ class Stream(ABC):
             "shuffle": False,
             "seed": 0,
             "threads": effective_n_jobs(self.n_jobs),
-            "poll": lambda done, epochs, share: True,
+            "watch": (lambda done, epochs, share: None, np.inf),
         }
         answers = self.learn_block(batch, options)
         y = np.where(codes == np.arange(K)[:, None], 1.0, -1.0)

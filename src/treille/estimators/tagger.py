@@ -35,6 +35,7 @@ from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage
 from treille.solvers.report import Solution
+from treille.solvers.solver import after
 from treille.spaces.conjunctions import ConjunctionSpace, ConjunctionWeights
 from treille.tagging import Sentences, TokenFeatures, allowed_transitions, chunk_scores, convert, detect_scheme
 from treille.tagging.schemes import converted, is_chunk_tag, scheme_named
@@ -193,7 +194,7 @@ class Tagger(TrainingParameters, Model):
         seed = seed_of("random_state", self.random_state)
         with progress_bar(len(pairs) or n_tags, self.tol, self.verbose) as progress:
             solutions = [
-                DualCD().solve(problem, space, seed=seed + k, progress=progress, **options)
+                DualCD().solve(problem, space, seed=seed + k, progress=after(k, progress), **options)
                 for k, problem in enumerate(problems)
             ]
         return Solution.combined(solutions), pairs

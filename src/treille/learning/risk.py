@@ -25,7 +25,9 @@ from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive, effective_n_jobs
 from treille.solvers.problem import Hinge, Loss, Problem, SquaredError, SquaredHinge, check_shape
-from treille.solvers.report import STATUS, Progress, Report, check_budget, check_outcome, poll_until
+from treille.solvers.report import STATUS, Progress, Report, check_budget, check_outcome
+from treille.solvers.solver import Run
+from treille.solvers.time_shares import deadline_after
 
 LOSSES: tuple[type[Loss], ...] = (Hinge, SquaredHinge, SquaredError)
 SPREADS = ("optimal", "even")
@@ -101,39 +103,46 @@ def learn_weights(
     >>> learned.shares.round(2).tolist()
     [0.51, 0.49]
     """
-    begun = time.perf_counter()
     check_learning(problem, rows, trace, spread)
     check_budget(max_seconds)
     groups = checked_groups(groups, rows.n_features)
     if start is not None and len(start) != problem.n_problems:
         raise InputError(f"start has {len(start)} results, expected {problem.n_problems}, one per problem")
-    if len(rows.problems) > 1:
-        options: dict[str, Any] = {"trace": trace, "spread": spread, "tol": tol, "max_epochs": max_epochs}
-        options |= {"max_seconds": max_seconds, "n_jobs": n_jobs, "progress": progress}
-        starts = [None] * problem.n_problems if start is None else [[each] for each in start]
-        each = enumerate(zip(rows.problems, starts, strict=True))
-        return [learn_weights(problem.only(k), own, groups, start=given, **options)[0] for k, (own, given) in each]
-    threads = effective_n_jobs(n_jobs)
+    run = Run(float(tol), int(max_epochs), 0, n_jobs, start, progress, deadline_after(max_seconds))
+    n, spaces = len(rows.problems), enumerate(rows.problems)
+    if n == 1:
+        found = _learn(problem, rows, groups, trace, spread, run)
+    else:  # the rows differ from problem to problem
+        each = (_learn(problem.only(k), own, groups, trace, spread, run.of_problem(k, n)) for k, own in spaces)
+        found = [learned for [learned] in each]
+    check_outcome(Report.combined([learned.report for learned in found]), tol)
+    return found
+
+
+def _learn(
+    problem: Problem, rows: Any, groups: np.ndarray | None, trace: float, spread: str, run: Run
+) -> list[LearnedKernel]:
+    """The weights for each problem, on the same rows."""
+    begun = time.perf_counter()
+    threads = effective_n_jobs(run.n_jobs)
     columns = Columns.of(rows, groups, threads)
-    start = start or []
+    start: Sequence[LearnedKernel] = run.start or []
     answers = _core.squared_l1(
         columns.core,
         problem.core(),
         float(trace),
         problem.intercept is not False,
         float(problem.intercept is True),
-        float(tol),
-        int(max_epochs),
+        run.tol,
+        run.max_epochs,
         [columns.start(each, rows, len(problem)) for each in start],
         np.array([each.intercept for each in start]),
         [np.ascontiguousarray(each.coefficients, np.float64) for each in start],
         threads,
-        poll_until(begun, max_seconds, progress),
+        run.watch,
     )
     seconds = time.perf_counter() - begun
-    found = [columns.learned(answer, trace, spread, tol, seconds) for answer in answers]
-    check_outcome(Report.combined([each.report for each in found]), tol)
-    return found
+    return [columns.learned(answer, trace, spread, run.tol, seconds) for answer in answers]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from treille.solvers.finite_newton import FiniteNewton
 from treille.solvers.least_squares import Cholesky, ClusterGradients, ConjugateGradient, NormalEquations
 from treille.solvers.perceptron import PerceptronSolver
 from treille.solvers.problem import Problem
-from treille.solvers.report import ConvergenceWarning, Report, Solution
+from treille.solvers.report import ConvergenceWarning, LongTrainingWarning, Report, Solution
 from treille.solvers.smo import SMO
 from treille.solvers.solver import Solver
 
@@ -24,6 +24,7 @@ __all__ = [
     "DualCD",
     "FiniteNewton",
     "GatheredDualCD",
+    "LongTrainingWarning",
     "NormalEquations",
     "PerceptronSolver",
     "Problem",

@@ -45,6 +45,7 @@ from treille.solvers.cutting_plane import Bundle
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import ClusterSolver, Run
+from treille.solvers.time_shares import TimeShares
 from treille.spaces.parts import FAN, ClusterSpace
 
 BLOCK = 8192  # numbers
@@ -102,6 +103,7 @@ class Rounds:
             for own, group in zip(examples, groups, strict=True)
         ]
         self.each = [Planes(k, space.n_features + 1) for k in range(problem.n_problems)]
+        self.shares = TimeShares(run.deadline, len(self.each), WIDTH)
         if start is not None:
             answers = self._sum(self.cluster.submit_all(start_planes, self.turns))
             for planes, answer in zip(self.each, answers, strict=True):
@@ -147,10 +149,10 @@ class Rounds:
         self.bytes += self.sent * sum(4 + len(own.planes) * own.planes.itemsize for own in answers)
         for planes, answer in zip(active, answers, strict=True):
             planes.take(answer, self.run.tol, self.run.max_epochs)
+            if self.shares.over(planes.problem) and not planes.status:
+                planes.status = "max_seconds"
         done = sum(bool(planes.status) for planes in self.each)
-        if not self.run.poll(done, self.count, max(planes.relative_gap for planes in active)):
-            for planes in self.each:
-                planes.status = planes.status or "max_seconds"
+        self.run.poll(done, self.count, max(planes.relative_gap for planes in active))
         if self.space.folder is not None and self.space.folder.due():
             self._save()
 

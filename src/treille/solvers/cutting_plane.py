@@ -8,6 +8,7 @@ from treille import _core
 from treille.solvers.problem import Hinge, Problem, QuadraticLoss, SmoothLoss, SquaredHinge
 from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run
+from treille.solvers.time_shares import TimeShares
 from treille.spaces import ProductSpace, RowsSpace
 
 CUT_AHEAD = 0.1  # OCAS's mu: the next plane touches this fraction of the way from the best w seen to the planes' best w
@@ -91,6 +92,7 @@ class CuttingPlane(BaseSolver):
     def _solve(self, problem: Problem, space: ProductSpace | RowsSpace, run: Run) -> Solution:
         """An epoch is a round. Up to eight problems advance together: a product has a column for each of them."""
         reported, starts = time.perf_counter(), run.start
+        shares = TimeShares(run.deadline, problem.n_problems, WIDTH)
         bundles = [ExampleBundle(problem, k, None if starts is None else starts[k]) for k in range(problem.n_problems)]
         while unfinished := [bundle for bundle in bundles if not bundle.status]:
             active = unfinished[:WIDTH]
@@ -98,11 +100,11 @@ class CuttingPlane(BaseSolver):
             products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
             for bundle, coefficients, values in zip(active, beta.T, products.T, strict=True):
                 bundle.add(np.ascontiguousarray(coefficients), np.ascontiguousarray(values), run.tol, run.max_epochs)
+                if shares.over(bundle.k) and not bundle.status:
+                    bundle.end("max_seconds")
             if time.perf_counter() - reported > POLL:
                 reported, gap = time.perf_counter(), max(bundle.relative_gap for bundle in active)
-                if not run.poll(len(bundles) - len(unfinished), max(bundle.rounds for bundle in active), gap):
-                    for bundle in unfinished:
-                        bundle.end(bundle.status or "max_seconds")
+                run.poll(len(bundles) - len(unfinished), max(bundle.rounds for bundle in active), gap)
         coefficients = np.stack([bundle.best for bundle in bundles], axis=1)
         return Solution(
             float(problem.intercept) * coefficients.sum(axis=0),

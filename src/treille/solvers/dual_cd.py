@@ -79,7 +79,7 @@ class DualCD(BaseSolver):
             options=self.options(problem, run),
             threads=effective_n_jobs(run.n_jobs),
             weights=represented.weights,
-            poll=run.poll,
+            watch=run.watch,
         )
         report = Report.combined(reports_of(answers, run.seed))
         alpha = answers.alpha.reshape(n_problems, len(problem))
@@ -102,7 +102,7 @@ class DualCD(BaseSolver):
             Cs=Cs,
             options=self.options(first, run),
             threads=effective_n_jobs(run.n_jobs),
-            poll=run.poll,
+            watch=run.watch,
         )
         shape = len(Cs), len(folds), first.n_problems
         return FoldOutputs(
@@ -155,8 +155,9 @@ def solve_segments(segments: list[FeatureRows], problem: Problem, run: Run) -> S
     """Solves all problems on the rows of the segments, one segment after another."""
     if len(segments[0].problems) == 1:
         return _solve(rows_of(segments, 0), problem, run)
-    each = range(problem.n_problems)
-    return Solution.combined([_solve(rows_of(segments, k), problem.only(k), run.of_problem(k)) for k in each])
+    n = problem.n_problems
+    each = [_solve(rows_of(segments, k), problem.only(k), run.of_problem(k, n)) for k in range(n)]
+    return Solution.combined(each)
 
 
 def _solve(segments: list[FeatureRows], problem: Problem, run: Run) -> Solution:

@@ -12,6 +12,7 @@ from treille.io.parameters import effective_n_jobs
 from treille.solvers.problem import Problem, SmoothLoss
 from treille.solvers.report import Recorder, Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
+from treille.solvers.time_shares import TimeShares
 from treille.spaces import GramSpace, ProductSpace, RowsSpace
 
 PASSES = 30  # passes over the data if examples are three times the features or more: 11 to 88 were measured
@@ -79,7 +80,7 @@ def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
         tol=run.tol,
         max_epochs=run.max_epochs,
         threads=effective_n_jobs(run.n_jobs),
-        poll=run.poll,
+        watch=run.watch,
     )
     return Solution(
         answers.bias,
@@ -95,21 +96,20 @@ def _solve_on_products(problem: Problem, space: ProductSpace | GramSpace, run: R
     each = [Newton(problem, k, run) for k in range(problem.n_problems)]
     steps = [newton.steps() for newton in each]
     wanted = {k: next(own) for k, own in enumerate(steps)}  # vectors to be multiplied; every method begins with one
-    reported = time.perf_counter()
+    reported, shares = time.perf_counter(), TimeShares(run.deadline, len(each), WIDTH)
     while wanted:
         active = list(wanted)[:WIDTH]
         beta = np.stack([wanted.pop(k) for k in active], axis=1)
         products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
         for k, values in zip(active, products.T, strict=True):
             each[k].epochs += 1
+            each[k].time_left = not shares.over(k)
             with suppress(StopIteration):
                 wanted[k] = steps[k].send(np.ascontiguousarray(values))
         if time.perf_counter() - reported > POLL:
             reported = time.perf_counter()
             gap, epochs = max(each[k].relative_gap for k in active), max(each[k].epochs for k in active)
-            if not run.poll(len(each) - len(wanted), epochs, gap):
-                for newton in each:
-                    newton.time_left = False
+            run.poll(len(each) - len(wanted), epochs, gap)
     coefficients = np.stack([newton.beta for newton in each], axis=1)
     return Solution(
         float(problem.intercept) * coefficients.sum(axis=0),

@@ -87,7 +87,7 @@ class PerceptronSolver(BaseSolver):
             shuffle=True,
             seed=run.seed,
             threads=effective_n_jobs(run.n_jobs),
-            poll=run.poll,
+            watch=run.watch,
         )
         y = np.stack([problem.y(k) for k in range(n_problems)])
         alpha, late = answers.alpha.reshape(n_problems, n), answers.late.reshape(n_problems, n)

@@ -13,6 +13,21 @@ from rich.text import Text
 from treille import _core
 
 
+def readable_time(seconds: float) -> str:
+    """Seconds, minutes or hours.
+
+    >>> readable_time(7.4), readable_time(130), readable_time(20_000)
+    ('7 s', '2 min', '5.6 h')
+    """
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 100
+        else f"{seconds / 60:.0f} min"
+        if seconds < 6000
+        else f"{seconds / 3600:.1f} h"
+    )
+
+
 class CoreBar(ProgressColumn):
     """A bar for work in the core, which counts its items itself."""
 
@@ -70,12 +85,15 @@ def progress_bar(
         if bar is None:
             yield None
             return
-        task = bar.add_task("", total=n_classes)
+        task, begun = bar.add_task("", total=n_classes), time.perf_counter()
 
         def follow(done: int, epochs: int, gap: float) -> None:
             # The gap falls about geometrically, so its logarithm shows the progress of the current class.
             part = 0.0 if not 0 < gap < 1 else min(1.0, math.log(gap) / math.log(tol)) if tol < 1 else 1.0
-            several = f"{what} {min(done + 1, n_classes)} of {n_classes}, " if n_classes > 1 else ""
+            several = f"{what} {min(done + 1, n_classes):,} of {n_classes:,}, " if n_classes > 1 else ""
+            if n_classes > 1 and 0 < done < n_classes:
+                left = (time.perf_counter() - begun) / done * (n_classes - done)
+                several += f"{readable_time(left)} left, "
             bar.update(
                 task,
                 completed=min(n_classes, done + part),

@@ -20,7 +20,6 @@ from treille.io import stored
 from treille.io.errors import InputError, first_level_outside
 
 Progress = Callable[[int, int, float], None]  # problems done, epochs, relative gap
-Poll = Callable[[int, int, float], bool]  # the same; False: stop
 History = tuple[tuple[float, float, float], ...]  # seconds, primal, dual
 MOMENTS = 200  # at most, of several problems together
 MOST_SHOWN = 50  # problems in the table of a notebook
@@ -31,6 +30,14 @@ class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
     """The limit on epochs or seconds was reached before the requested gap; the report contains the gap reached.
 
     >>> issubclass(ConvergenceWarning, UserWarning)
+    True
+    """
+
+
+class LongTrainingWarning(UserWarning):
+    """Many problems, such as one per class, are going to take minutes; the message says how many.
+
+    >>> issubclass(LongTrainingWarning, UserWarning)
     True
     """
 
@@ -188,13 +195,12 @@ def combined_history(each: Sequence[History]) -> History:
     if not all(each):
         return ()
     times = sorted({moment[0] for history in each for moment in history})
+    times = [*times[: -1 : -(-len(times) // MOMENTS)], times[-1]]  # before the sums: there may be thousands of problems
     total = np.zeros((len(times), 2))
     for history in each:
-        seconds, values = np.array(history)[:, 0], np.array(history)[:, 1:]
-        total += values[np.maximum(np.searchsorted(seconds, times, side="right") - 1, 0)]
-    step = -(-len(times) // MOMENTS)
-    kept = [*range(0, len(times) - 1, step), len(times) - 1]
-    return tuple((times[i], float(total[i, 0]), float(total[i, 1])) for i in kept)
+        moments = np.array(history)
+        total += moments[np.maximum(np.searchsorted(moments[:, 0], times, side="right") - 1, 0), 1:]
+    return tuple((t, float(primal), float(dual)) for t, (primal, dual) in zip(times, total, strict=True))
 
 
 class Recorder:
@@ -302,14 +308,3 @@ def check_budget(max_seconds: Any) -> None:
     """Refuses a `max_seconds` that is not a positive number or None."""
     if max_seconds is not None and not (isinstance(max_seconds, Real) and float(max_seconds) > 0):
         raise InputError(f"max_seconds is {max_seconds!r}, expected a positive number or None")
-
-
-def poll_until(begun: float, max_seconds: float | None, progress: Progress | None) -> Poll:
-    """Returns a function that solvers call a few times a second: it shows progress, and returns whether there is time left."""
-
-    def poll(done: int, epochs: int, gap: float) -> bool:
-        if progress is not None:
-            progress(done, epochs, gap)
-        return max_seconds is None or time.perf_counter() - begun < max_seconds
-
-    return poll

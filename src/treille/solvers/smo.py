@@ -12,6 +12,7 @@ from treille.solvers.folds import Fold, FoldOutputs, Solved, held_out_outputs, s
 from treille.solvers.problem import Problem, QuadraticLoss, times
 from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
+from treille.solvers.time_shares import share_of
 from treille.spaces import GramSpace
 
 
@@ -67,7 +68,8 @@ class SMO(BaseSolver):
             problems = [replace(fold.problem, C=Cs[c] * fold.problem.C) for fold in folds]
             # A multiple of all variables keeps the constraint of a free intercept.
             scaled = None if start is None else start[0] * (Cs[c] / start[1])
-            solutions = self._solve_all(problems, space, replace(run, start=scaled))
+            shared = replace(run, start=scaled, deadline=share_of(run.deadline, len(Cs) - c))
+            solutions = self._solve_all(problems, space, shared)
             outputs = [held_out_outputs(space, *each) for each in zip(solutions, folds, strict=True)]
             gaps = [solution.report.relative_gap for solution in solutions]
             return outputs, gaps, (np.concatenate([solution.alpha for solution in solutions]), Cs[c])
@@ -96,7 +98,7 @@ class SMO(BaseSolver):
             max_epochs=run.max_epochs,
             shrinking=bool(self.shrinking),
             threads=effective_n_jobs(run.n_jobs),
-            poll=run.poll,
+            watch=run.watch,
         )
         # There may be two variables per example, a for errors above and a' for errors below; alpha is a - a'.
         coefficients = (answers.alpha * y).reshape(len(each), -1, n).sum(axis=1)

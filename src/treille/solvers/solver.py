@@ -1,6 +1,7 @@
 """The contract of solvers: their declarations, the arguments of `solve`, and the base class of the solvers of treille."""
 
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +10,26 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
 from treille.scikit_learn import BaseEstimator
 from treille.solvers.folds import Fold, FoldOutputs, Solved, held_out_outputs, solve_path
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
-from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
+from treille.solvers.progress import readable_time
+from treille.solvers.report import (
+    LongTrainingWarning,
+    Progress,
+    Solution,
+    check_budget,
+    check_outcome,
+    first_level_outside,
+)
+from treille.solvers.time_shares import deadline_after, share_of
 from treille.spaces import ClusterSpace, GramSpace, Space
+from treille.spaces.space import FeatureSpace
+
+JUDGED_AFTER = 2.0  # seconds after which the time that many problems will take is estimated
+LONG = 60.0  # seconds that are worth a warning
 
 
 @runtime_checkable
@@ -81,18 +96,67 @@ class Run:
     max_epochs: int
     seed: int
     n_jobs: int | None
-    start: np.ndarray | None
-    poll: Poll
+    start: Any  # one entry per problem to begin from, such as a row of dual variables, or None
+    progress: Progress | None
+    deadline: float  # of all problems together, by time.perf_counter()
 
-    def of_problem(self, k: int) -> "Run":
-        """The run that solves only problem k, after the problems before it."""
+    def poll(self, done: int, epochs: int, gap: float) -> bool:
+        """Shows progress, and returns whether there is time left: for solvers in Python, a few times a second."""
+        if self.progress is not None:
+            self.progress(done, epochs, gap)
+        return time.perf_counter() < self.deadline
+
+    @property
+    def watch(self) -> tuple[Callable[[int, int, float], bool], float]:
+        """The function that the core polls, and the seconds left for all problems, which share them."""
+        return self.poll, self.deadline - time.perf_counter()
+
+    def of_problem(self, k: int, n: int) -> "Run":
+        """The run that solves only problem k of n, after the problems before it and in its share of the time."""
         start = None if self.start is None else self.start[k : k + 1]
-        return replace(self, seed=self.seed + k, start=start, poll=after(k, self.poll))
+        progress, deadline = after(k, self.progress), share_of(self.deadline, n - k)
+        return replace(self, seed=self.seed + k, start=start, progress=progress, deadline=deadline)
 
 
-def after(solved: int, poll: Callable[[int, int, float], Any]) -> Callable[[int, int, float], Any]:
+def after(solved: int, progress: Progress | None) -> Progress | None:
     """Reports the progress of one problem after others that are solved already."""
-    return lambda done, epochs, gap: poll(solved + done, epochs, gap)
+    return progress and (lambda done, epochs, gap: progress(solved + done, epochs, gap))
+
+
+def with_estimate(progress: Progress | None, n: int, what: str) -> Progress | None:
+    """Without `progress`, warns once of problems that will take minutes, judged by the first ones of n."""
+    if progress is not None or n < 2:
+        return progress
+    begun, judged = time.perf_counter(), False
+
+    def follow(done: int, epochs: int, gap: float) -> None:
+        nonlocal judged
+        seconds = time.perf_counter() - begun
+        if judged or not done or seconds < JUDGED_AFTER:
+            return
+        judged, left = True, seconds / done * (n - done)
+        if left >= LONG:
+            warnings.warn(
+                f"{what}: the first {done:,} of {n:,} took {readable_time(seconds)}, the others will take about "
+                f"{readable_time(left)}. Fewer classes, a larger tol or n_jobs=-1 take less, and max_seconds of the solver is "
+                "a limit; verbose=1 shows the progress",
+                LongTrainingWarning,
+                stacklevel=first_level_outside(),
+            )
+
+    return follow
+
+
+def check_room(problem: Problem, space: Any) -> None:
+    """Refuses problems whose dual variables and weights do not fit in memory, before any work is done."""
+    per_problem = len(problem) + (space.n_features if isinstance(space, FeatureSpace) else 0)
+    needed, available = 8 * problem.n_problems * per_problem, available_memory()
+    if needed > available:
+        raise InputError(
+            f"the weights and dual variables of {problem.n_problems:,} problems, one per class, on {len(problem):,} examples would "
+            f"take {readable_size(needed)}, but {readable_size(available)} are free: use fewer classes or a kernel with fewer "
+            "features"
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -134,14 +198,20 @@ class BaseSolver(BaseEstimator):
         if start is not None:
             start = np.ascontiguousarray(start, np.float64)
             check_shape("start", start, (problem.n_problems, len(space)))
+        if problem.n_problems > 1:
+            check_room(problem, space)
         begun = time.perf_counter()
-        run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, poll_until(begun, self.max_seconds, progress))
+        deadline = deadline_after(self.max_seconds)
+        if self.max_seconds is None:
+            what = f"{problem.n_problems:,} problems, one per class, on {len(space):,} examples"
+            progress = with_estimate(progress, problem.n_problems, what)
+        run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, progress, deadline)
         spaces = space.by_problem()
         if len(spaces) == 1:
             solution = self._solve(problem, spaces[0], run)
         else:  # the rows differ from problem to problem
-            each = enumerate(spaces)
-            solution = Solution.combined([self._solve(problem.only(k), own, run.of_problem(k)) for k, own in each])
+            n, each = len(spaces), enumerate(spaces)
+            solution = Solution.combined([self._solve(problem.only(k), own, run.of_problem(k, n)) for k, own in each])
         check_outcome(solution.report, tol)
         return solution.timed(time.perf_counter() - begun)
 
@@ -171,10 +241,10 @@ def solve_one_by_one(solver: Solver, space: Any, folds: Sequence[Fold], Cs: np.n
     options: dict[str, Any] = {"tol": run.tol, "max_epochs": run.max_epochs, "seed": run.seed, "n_jobs": run.n_jobs}
     each = []
     for f, fold in enumerate(folds):
-        poll = after(f * fold.problem.n_problems, run.poll)
+        follow = after(f * fold.problem.n_problems, run.progress)
 
-        def solve(c: int, start: Any, fold: Fold = fold, poll: Any = poll) -> Solved:
-            problem, follow = replace(fold.problem, C=Cs[c] * fold.problem.C), lambda *state: poll(*state) and None
+        def solve(c: int, start: Any, fold: Fold = fold, follow: Progress | None = follow) -> Solved:
+            problem = replace(fold.problem, C=Cs[c] * fold.problem.C)
             solution = solver.solve(problem, space, start=start, progress=follow, **options)
             return [held_out_outputs(space, solution, fold)], [solution.report.relative_gap], solution.alpha
 
@@ -212,8 +282,11 @@ def solve_folds(
     limit = None
     if isinstance(solver, BaseSolver):
         solve, limit = solver.solve_folds, solver.max_seconds
-    poll = poll_until(time.perf_counter(), limit and limit * len(Cs) * len(folds), progress)
-    run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, poll)
+    deadline = deadline_after(limit and limit * len(Cs) * len(folds))
+    if limit is None:
+        n = folds[0].problem.n_problems * len(folds)
+        progress = with_estimate(progress, n, f"{n:,} paths, one per class and fold, on {len(space):,} examples")
+    run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, progress, deadline)
     if isinstance(space, GramSpace):
         space = space.stored()
     order = np.argsort(Cs, kind="stable")
