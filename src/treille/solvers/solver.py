@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from treille.data.base import available_memory, readable_size
-from treille.io.errors import InputError
+from treille.io.errors import InputError, first_level_outside
 from treille.scikit_learn import BaseEstimator
 from treille.solvers.folds import Fold, FoldOutputs, Solved, held_out_outputs, solve_path
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
@@ -22,7 +22,6 @@ from treille.solvers.report import (
     Solution,
     check_budget,
     check_outcome,
-    first_level_outside,
 )
 from treille.solvers.time_shares import deadline_after, share_of
 from treille.spaces import ClusterSpace, GramSpace, Space
