@@ -147,7 +147,9 @@ def test_folders_of_xml_documents_have_labels_as_names(write, tmp_path):
     examples = read(tmp_path / "corpus")
     assert written_out(examples) == ["(a b)", "(c)", "(d)"]
     assert examples.labels == ["red", "white", "white"]
-    assert examples.note.endswith("XML documents (guessed from its content), 4 nodes, label = name of the folder")
+    assert examples.note.endswith(
+        "XML documents (guessed from its content), 4 nodes, not used: attributes and text, label = name of the folder"
+    )
     assert read(tmp_path / "corpus/white").labels is None
     write("corpus/4.xml", "<a/>")
     assert "4.xml: is next to folders" in assert_refused(tmp_path / "corpus")
@@ -198,3 +200,10 @@ def test_a_file_without_labels_is_refused_where_they_are_needed(write):
 
 def test_an_empty_folder_is_refused(tmp_path):
     assert "holds no file" in assert_refused(tmp_path)
+
+
+def test_notes_name_what_of_trees_is_not_read(tmp_path):
+    (tmp_path / "a.nwk").write_text("(A:0.1,B:0.2)C;\n")
+    assert "3 nodes, not used: lengths of branches, no labels" in read(tmp_path / "a.nwk").note
+    (tmp_path / "a.xml").write_text('<vine age="3"><leaf>green</leaf></vine>')
+    assert "2 nodes, not used: attributes and text, no labels" in read(tmp_path / "a.xml").note

@@ -19,6 +19,7 @@ from .packed_trees import Nodes, PackedTrees, pack
 
 T = TypeVar("T")
 
+NOT_USED = {"newick": "lengths of branches", "xml": "attributes and text"}  # of what files may hold
 TITLES = {"trees": "trees in brackets", "conllu": "CoNLL-U", "newick": "Newick", "xml": "XML documents"}
 SUFFIXES = {
     "trees": (".mrg", ".ptb", ".brackets", ".trees"),
@@ -96,6 +97,8 @@ def _examples(trees: PackedTrees, found: Found, names: list[str], text: str, req
     fields = choose(names, text, request.label, request.labelled, request.source)
     label = LABEL_FIRST.get(request.format, "") if fields.label == "label" else ""
     title, facts = TITLES[request.format] + request.how, [f"{len(trees.labels):,} nodes"]
+    if request.format in NOT_USED:
+        facts.append(f"not used: {NOT_USED[request.format]}")
     return request.examples(trees, found, fields, title, facts, label, names)
 
 
