@@ -43,7 +43,7 @@ void bind_patterns(nb::module_& m) {
   nb::class_<WildcardPatterns>(m, "WildcardPatterns").def(nb::init<int, int, double>(), "k"_a, "m"_a, "decay"_a);
   nb::class_<PlacedPatterns>(m, "PlacedPatterns").def(nb::init<int>(), "d"_a);
   nb::class_<GappedKmerPatterns>(m, "GappedKmerPatterns")
-      .def(nb::init<int, int, std::vector<std::int32_t>>(), "length"_a, "k"_a, "complement"_a);
+      .def(nb::init<int, int, std::vector<std::int32_t>, bool>(), "length"_a, "k"_a, "complement"_a, "paired"_a);
   nb::class_<MismatchPatterns>(m, "MismatchPatterns").def(nb::init<int, int, std::int32_t>(), "k"_a, "m"_a, "alphabet_size"_a);
 
   nb::class_<PatternFeatures>(m, "PatternFeatures", "Patterns with their ids: fitted, then frozen.")
@@ -90,6 +90,7 @@ void bind_patterns(nb::module_& m) {
           "Families of nearly equal columns as `compact` takes them; None where there are none.")
       .def("__len__", &PatternFeatures::size)
       .def_prop_ro("width", &PatternFeatures::width)
+      .def_prop_ro("paired", &PatternFeatures::paired)
       .def("pattern", &PatternFeatures::pattern, "id"_a)
       .def("patterns", native(&PatternFeatures::patterns))
       .def("lengths", native(&PatternFeatures::lengths));

@@ -68,6 +68,21 @@ NAMED: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "lattices": (("ngram(2, min_n=1, unit=word).normalized()", {"C": 0.1, "loss": "squared_hinge"}),),
 }
 
+DNA = (
+    (10, 6),
+    (9, 6),
+    (8, 6),
+    (7, 6),
+    (6, 6),
+    (10, 5),
+    (9, 5),
+    (8, 5),
+    (7, 5),
+    (9, 7),
+    (8, 7),
+    (7, 7),
+)  # lengths and k
+
 # The candidates of the selection on training parts: every kernel of a kind with every point of the grid of that kind.
 CANDIDATES: dict[str, tuple[str, ...]] = {
     "texts": (
@@ -88,7 +103,8 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
     ),
     "DNA": (
         of_dna((10, 6)),
-        *(f"gappedkmer(10, k=6, {BOTH}).weighted({weights}).normalized()" for weights in ("idf", "nb")),
+        f"gappedkmer(10, k=6, {BOTH}).weighted(idf).normalized()",
+        *(f"gappedkmer({length}, k={k}, {BOTH}).weighted(nb).normalized()" for length, k in DNA),
     ),
     "proteins": (
         of_proteins(6, 4),

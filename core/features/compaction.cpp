@@ -14,6 +14,9 @@
 namespace treille {
 namespace {
 
+// Where an example has an entry for so many cells, it reads every other cache line in any order, which is not worth a copy of the entries.
+constexpr std::size_t kDense = 16;
+
 // Rows whose columns are ordered by frequency; `rank` is the order already applied, or empty.
 template <class Word>
 CompactRows merged(const CodedRowsView<Word>& rows, const Array<std::uint32_t>& rank, int threads) {
@@ -106,7 +109,8 @@ CompactRows compact(const CodedRowsView<Word>& rows, const std::optional<Familie
   Array<std::uint32_t> rank;
   CodedRowsView<Word> ordered = rows;
   ordered.n_shared = out.n_shared;
-  if (!std::is_sorted(counts.data(), counts.data() + counts.size(), std::greater<>())) {
+  const bool dense = out.n_shared == rows.n_features && kDense * rows.entries.size() >= rows.size() * rows.n_features;
+  if (!dense && !std::is_sorted(counts.data(), counts.data() + counts.size(), std::greater<>())) {
     rank = by_falling_frequency({counts.data(), counts.size()});
     out.entries = renumbered(rows, std::span<const std::uint32_t>(rank), rows.n_features, threads);
     const auto& words = std::get<Buffer<Word>>(out.entries->entries);

@@ -271,7 +271,7 @@ std::vector<double> gapped_kmer_diagonal(const GappedKmerPatterns& family, std::
   return on_diagonal(batch.data.size(), threads, [&] {
     return [&, reader = TableReader<GappedKmerPatterns>(family, base)](std::size_t i) mutable {
       double sum = 0;
-      auto add = [&](std::uint32_t, std::uint32_t count) { sum += static_cast<double>(count) * count; };
+      auto add = [&](std::uint32_t, std::uint32_t count, double scale) { sum += squared(count, scale); };
       reader.read(batch.data[i], batch.recode, add);
       return sum;
     };

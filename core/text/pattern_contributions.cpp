@@ -22,14 +22,19 @@ class TableShares {
         base_(base),
         addresses_(own_, base),
         groups_(family.table_groups()),
-        weights_(weights),
+        weights_(weights.begin(), weights.end()),
         n_functions_(n_functions) {
+    std::vector<std::int32_t> cells(family.paired ? static_cast<std::size_t>(family.length) : 0);
+    for (std::size_t id = 0; family.paired && id < table.addresses.size(); ++id) {
+      family.cells(table.addresses[id], base, cells.data());
+      for (std::size_t f = 0; f < n_functions; ++f) weights_[id * n_functions + f] *= family.scale(cells.data());
+    }
     // Weights by address need one look-up each, not two; worth it where look-ups outnumber them.
     const std::size_t size = table.rank.size() * n_functions, looked_up = n_symbols * family.groups() * n_functions;
     if (size > kMostPrices || size > looked_up) return;
     prices_.assign(size, 0.0);
     for (std::size_t id = 0; id < table.addresses.size(); ++id)
-      std::copy_n(weights.data() + id * n_functions, n_functions, prices_.data() + table.addresses[id] * n_functions);
+      std::copy_n(weights_.data() + id * n_functions, n_functions, prices_.data() + table.addresses[id] * n_functions);
   }
 
   // Adds the worth of each symbol to `out`. Returns false, and adds nothing, if a symbol has no place in the table.
@@ -57,6 +62,7 @@ class TableShares {
                [&](Symbols run) { runs_.push_back({static_cast<std::size_t>(run.data() - strand.data()), run.size() - length + 1}); });
     for (std::size_t group = 0; group + 1 < groups_.size(); ++group) {
       const auto first = static_cast<std::uint32_t>(groups_[group]), n = static_cast<std::uint32_t>(groups_[group + 1]) - first;
+      if (family_.paired && family_.form_order(family_.place(first)) > 0) continue;
       for (std::uint32_t choice = 0; choice < n; ++choice) {
         poll();
         addresses_.list(first + choice, list_);
@@ -104,7 +110,7 @@ class TableShares {
   std::int32_t base_;
   GappedKmerPatterns::Addresses addresses_;
   std::vector<std::size_t> groups_;
-  std::span<const double> weights_;
+  std::vector<double> weights_;  // of occurrences
   std::size_t n_functions_;
   std::vector<double> prices_, worth_, shares_;  // by address; by window; by function and symbol
   std::vector<Run> runs_;

@@ -272,6 +272,11 @@ std::size_t PatternFeatures::size() const {
       store_);
 }
 
+bool PatternFeatures::paired() const {
+  const auto* const kmers = std::get_if<GappedKmerPatterns>(&family_);
+  return kmers != nullptr && kmers->paired;
+}
+
 int PatternFeatures::width() const {
   return std::visit([](const auto& family) { return family.width(); }, family_);
 }

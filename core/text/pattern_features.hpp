@@ -69,6 +69,8 @@ class PatternFeatures {
 
   std::size_t size() const;
   int width() const;
+  // Whether a pattern and its reverse complement are one feature.
+  bool paired() const;
   std::vector<std::int32_t> pattern(std::uint32_t id) const;
   // All patterns, width() cells each, padded with zeros; and how many cells count (empty: all).
   std::vector<std::int32_t> patterns() const;

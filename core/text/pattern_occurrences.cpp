@@ -49,11 +49,12 @@ void each_occurrence(const PatternFamily& family, Symbols x, const OccurrenceVis
   const GappedKmerPatterns own = one_strand(*kmers);
   each_strand(*kmers, x, [&](Symbols strand, bool reverse) {
     std::vector<std::size_t> turned;
-    visit_all(own, strand, [&](const std::int32_t* cells, int n, double value, const std::size_t* places, std::size_t n_places) {
+    visit_all(own, strand, [&](const std::int32_t* cells, int n, double, const std::size_t* places, std::size_t n_places) {
+      if (kmers->paired && kmers->pair_order(cells) > 0) return;
       turned.assign(places, places + n_places);
       if (reverse)
         for (std::size_t& place : turned) place = x.size() - 1 - place;
-      visit(cells, n, value, turned.data(), n_places);
+      visit(cells, n, kmers->scale(cells), turned.data(), n_places);
     });
   });
 }

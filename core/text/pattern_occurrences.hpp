@@ -38,6 +38,7 @@ void each_strand(const GappedKmerPatterns& family, Symbols x, Use&& use) {
 inline GappedKmerPatterns one_strand(const GappedKmerPatterns& family) {
   GappedKmerPatterns copy = family;
   copy.complement.clear();
+  copy.paired = false;
   return copy;
 }
 

@@ -68,6 +68,9 @@ class CountedSet {
   Array<std::uint32_t> counts_;
 };
 
+// (scale value)^2, exact for whole values: a scale is 1, or sqrt(2) of a pair of patterns.
+inline double squared(double value, double scale) { return (scale == 1.0 ? 1.0 : 2.0) * value * value; }
+
 template <class Family>
 class TableReader {
  public:
@@ -79,9 +82,13 @@ class TableReader {
         size_(static_cast<std::uint32_t>(family.group_size(base))),
         groups_(family.table_groups()),
         addresses_(family, base),
-        found_(most_choices() * size_) {}
+        found_(most_choices() * size_) {
+    if constexpr (kPairs)
+      if (family.paired) reversed_ = family.reversed_codes(base);
+  }
 
-  // Calls use(address, count) for each distinct pattern of x; kNowhere for those with a symbol never seen.
+  // Calls use(address, count, scale) for each distinct pattern of x, whose value is scale t(count); kNowhere for those with a symbol never
+  // seen.
   template <class Use>
   void read(std::span<const std::int32_t> x, std::span<const std::int32_t> recode, Use&& use) {
     sequence_.resize(x.size());
@@ -94,15 +101,44 @@ class TableReader {
     addresses_.read(sequence_);
     for (std::size_t group = 0; group + 1 < groups_.size(); ++group) {
       const auto first = static_cast<std::uint32_t>(groups_[group]), n = static_cast<std::uint32_t>(groups_[group + 1]) - first;
+      if constexpr (kPairs) {
+        const int order = family_.paired ? family_.form_order(family_.place(first)) : 0;
+        if (order > 0) continue;  // the features of its mirror image are those of both
+        if (family_.paired) {
+          read_pairs(first, n, order == 0, use);
+          continue;
+        }
+      }
       for (std::uint32_t choice = 0; choice < n; ++choice) {
         addresses_.list(first + choice, list_);
         for (const std::uint32_t code : list_) found_.add(code * n + choice);
       }
-      found_.take([&](std::uint32_t x, std::uint32_t count) { use(first * size_ + x, count); });
+      found_.take([&](std::uint32_t x, std::uint32_t count) { use(first * size_ + x, count, 1.0); });
     }
   }
 
  private:
+  static constexpr bool kPairs = requires(const Family& family) { family.paired; };
+
+  // A group of shifts, of which the reverse complements are in the same group if it is symmetric.
+  template <class Use>
+  void read_pairs(std::uint32_t first, std::uint32_t n, bool symmetric, Use&& use) {
+    // Below 0 if a pattern comes before its reverse complement, 0 if they are the same.
+    const auto order = [&](std::uint32_t code, std::uint32_t choice) {
+      if (!symmetric) return -1;
+      const std::uint32_t other = reversed_[code], mirrored = n - 1 - choice;
+      return code != other ? (code < other ? -1 : 1) : choice == mirrored ? 0 : choice < mirrored ? -1 : 1;
+    };
+    for (std::uint32_t choice = 0; choice < n; ++choice) {
+      addresses_.list(first + choice, list_);
+      for (const std::uint32_t code : list_)
+        if (order(code, choice) <= 0) found_.add(code * n + choice);
+    }
+    found_.take([&](std::uint32_t x, std::uint32_t count) {
+      use(first * size_ + x, count, symmetric && order(x / n, x % n) == 0 ? 1.0 : family_.both);
+    });
+  }
+
   std::size_t most_choices() const {
     std::size_t most = 0;
     for (std::size_t group = 0; group + 1 < groups_.size(); ++group) most = std::max(most, groups_[group + 1] - groups_[group]);
@@ -113,11 +149,16 @@ class TableReader {
   template <class Use>
   void read_unknown(Use&& use) {
     counter_.clear();
-    add_patterns(family_, Symbols(sequence_), 1.0, counter_);
+    if constexpr (kPairs)
+      add_patterns(family_.unscaled(), Symbols(sequence_), 1.0, counter_);
+    else
+      add_patterns(family_, Symbols(sequence_), 1.0, counter_);
     for (const auto& entry : counter_.entries()) {
       const std::int32_t* cells = counter_.cells(entry);
       const bool seen = std::all_of(cells, cells + entry.n, [&](std::int32_t cell) { return cell <= base_; });
-      use(seen ? family_.address(cells, base_) : kNowhere, static_cast<std::uint32_t>(entry.value));
+      double scale = 1.0;
+      if constexpr (kPairs) scale = family_.scale(cells);
+      use(seen ? family_.address(cells, base_) : kNowhere, static_cast<std::uint32_t>(entry.value), scale);
     }
   }
 
@@ -128,6 +169,7 @@ class TableReader {
   typename Family::Addresses addresses_;
   CountedSet found_;
   std::vector<std::uint32_t> list_;
+  std::vector<std::uint32_t> reversed_;  // the code of the reverse complement of each code, if patterns are paired
   std::vector<std::int32_t> sequence_;
   PatternCounter counter_;
 };
@@ -140,10 +182,10 @@ std::vector<RowShare> scan_table(const Family& family, std::int32_t base, const 
     TableReader<Family> reader(family, base);
     for (std::size_t i = first; i < last; ++i) {
       double sq_norm = 0;
-      reader.read(data[i], recode, [&](std::uint32_t address, std::uint32_t count) {
+      reader.read(data[i], recode, [&](std::uint32_t address, std::uint32_t count, double scale) {
         const double value = transformed(counts, count);
-        sq_norm += value * value;
-        if (const std::uint32_t id = id_of(p, address); id != TableReader<Family>::kNowhere) share.add(id, value);
+        sq_norm += squared(value, scale);
+        if (const std::uint32_t id = id_of(p, address); id != TableReader<Family>::kNowhere) share.add(id, value * scale);
       });
       sq_norms[i] = sq_norm;
       share.end_row();

@@ -6,7 +6,7 @@ from treille import automata, estimators, kernels, learning, solvers, tagging, t
 from treille.automata import Fst
 from treille.data import Batch, Graphs, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
 from treille.estimators import *  # noqa: F403  # its __all__ is the list of estimators
-from treille.io.errors import InputError
+from treille.io.errors import DataWarning, InputError
 from treille.registry import register
 from treille.solvers import ConvergenceWarning, Report
 
@@ -14,6 +14,7 @@ __version__ = version("treille")
 __all__ = [
     "Batch",
     "ConvergenceWarning",
+    "DataWarning",
     "Fst",
     "Graphs",
     "InputError",

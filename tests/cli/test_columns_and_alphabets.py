@@ -1,5 +1,6 @@
 """Columns on the command line, default kernels of sequences, and their notes."""
 
+import numpy as np
 import pytest
 
 import treille
@@ -80,6 +81,36 @@ def test_sequences_get_gapped_k_mers_on_the_command_line_and_in_python(cli, tmp_
     assert cli("predict", "python.treille", "a.fa", "--quiet").out.split() == ["0", "1"] * 3
     with pytest.raises(treille.InputError, match="position 1: found '!'"):
         treille.load("python.treille").predict(["a!"])
+
+
+def test_sequences_without_an_alphabet_are_recognised_with_a_note(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    for letters, alphabet, title in (("acgt", "dna", "DNA"), ("ACDEFGHIKLMNPQRSTVWY", "protein", "proteins")):
+        texts = ["".join(rng.choice(list(letters), 30)) for _ in range(40)]
+        (tmp_path / "a.csv").write_text("seq,label\n" + "".join(f"{text},{i % 2}\n" for i, text in enumerate(texts)))
+        answer = cli("train", "a.csv", "--text", "seq", "--model", "m.treille", "--test", "a.csv")
+        assert (
+            f"the letters of these texts are those of {title}, so they are read as with --alphabet {alphabet}"
+            in answer.err
+        )
+        assert "gappedkmer(" in answer.out
+        assert treille.load("m.treille").reading_["alphabet"] == alphabet
+        said = cli("train", "a.csv", "--text", "seq", "--model", "m.treille", "--kernel", "ngram(3)").err
+        assert "the letters of these texts" not in said
+
+
+def test_smiles_in_a_column_keep_their_case(cli, tmp_path):
+    molecules = [
+        "CC(=O)Oc1ccccc1C(=O)O",
+        "CN1C=NC2=C1C(=O)N(C(=O)N2C)C",
+        "c1ccccc1[N+](=O)[O-]",
+        "OC[C@H](N)C(=O)O",
+    ] * 5
+    (tmp_path / "a.csv").write_text("smiles,label\n" + "".join(f"{m},{i % 2}\n" for i, m in enumerate(molecules)))
+    answer = cli("train", "a.csv", "--text", "smiles", "--model", "m.treille")
+    assert "those of SMILES, so they are read as with --alphabet smiles" in answer.err
+    assert "2 * ngram(5, min_n=1, counts=log).normalized()" in answer.out
+    assert cli("predict", "m.treille", "a.csv", "--quiet").code == 0
 
 
 def test_a_sequence_and_its_reverse_complement_have_the_same_prediction(cli, tmp_path):

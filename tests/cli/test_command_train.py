@@ -251,3 +251,16 @@ def test_logistic_regression_is_trained_and_its_C_chosen(cli, wines):
     )
     assert answer.code == 0, answer.err
     assert "a model of treille (LogisticRegression)" in cli("inspect", "m.treille").out
+
+
+def test_the_solver_is_named_as_in_python(cli, tmp_path):
+    (tmp_path / "a.tsv").write_text("label\ttext\n" + "a\tred wine\nb\twhite wine\n" * 6)
+    assert cli("train", "a.tsv", "--solver", "SMO", "--holdout", "0.5", "--json").json()["solver"] == "SMO"
+    assert cli("train", "a.tsv", "--solver", "SMO", "--cv", "2", "--json").json()["solver"] == "SMO"
+    answer = cli("train", "a.tsv", "--solver", "SM0", "--holdout", "0.5")
+    assert answer.code == 2
+    assert "the solver 'SM0' is unknown" in answer.err
+    assert (
+        "for --solver: does not apply with --stream"
+        in cli("train", "a.tsv", "--stream", "--solver", "SMO", "--model", "m").err
+    )

@@ -110,7 +110,7 @@ def test_completion_names_every_verb_and_option(cli, shell):
     [
         (["tr"], ["train"]),
         (["train", "--max"], ["--max-epochs"]),
-        (["train", "x.fa", "--alphabet", ""], ["dna", "rna", "protein"]),
+        (["train", "x.fa", "--alphabet", ""], ["dna", "rna", "protein", "smiles"]),
         (["train", "--kernel", "gapp"], ["gappedkmer(", "gappy("]),
         (["gram", "mail"], ["mail.tsv"]),
         (["train", "--format", "c"], ["csv", "confusion", "conllu", "crfsuite"]),

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treille
-from treille import Features, InputError, Strings
+from treille import SVC, Features, InputError, Strings
 from treille.kernels import GappedKmer, NGram
+from treille.solvers import DualCD
 from treille.testing import check_kernel
 from twins import cosine
 
@@ -85,7 +86,9 @@ def test_random_strings_give_the_twins_values(texts, length, both, data):
     assert np.array_equal(kernel(texts[1:], texts), expected[1:])
     assert np.array_equal(kernel.diag(texts), np.diagonal(expected))
     phi = Features(kernel).fit_transform(texts)
-    assert np.array_equal((phi @ phi.T).toarray(), expected)
+    np.testing.assert_allclose(
+        (phi @ phi.T).toarray(), expected, rtol=1e-12
+    )  # values of both strands have the factor sqrt(2)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
@@ -218,3 +221,33 @@ def test_a_symbol_outside_the_alphabet_is_named_with_its_place():
 def test_patterns_that_do_not_fit_the_kernel_are_refused(cells):
     with pytest.raises(InputError, match="the patterns in the file do not fit its kernel"):
         GappedKmer(3, 2).load_features({"alphabet": ["A", "C"], "unit": "char"}, {"patterns": cells.astype(np.int32)})
+
+
+def test_many_patterns_of_few_sequences_are_trained_by_kernel_values():
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), 40)) for _ in range(60)]
+    kernel, labels = GappedKmer(10, 4).normalized(), np.arange(60) % 2
+    by_values = SVC(kernel, tol=1e-8).fit(texts, labels)
+    assert by_values.plan_.space.name == "gram"
+    assert (
+        by_values.plan_.space_why
+        == "because kernel values cost less than the explicit features of GappedKmer for these examples"
+    )
+    by_rows = SVC(kernel, tol=1e-8, solver=DualCD()).fit(texts, labels)
+    assert by_rows.plan_.space.name == "rows"
+    assert np.allclose(by_values.decision_function(texts), by_rows.decision_function(texts), atol=1e-5)
+    assert SVC(GappedKmer(6, 4).normalized()).fit(texts, labels).plan_.space.name == "rows"
+    many = GappedKmer(10, 4).batch(texts * 40)
+    assert GappedKmer(10, 4).prefers_features(many)
+
+
+def test_a_pattern_and_its_reverse_complement_are_one_feature():
+    kernel, texts = GappedKmer(4, 2, reverse_complement=True), ["ACGTTGCA", "GATTACAGA", "TCTGTAATC"]
+    features = Features(kernel).fit(texts)
+    names = set(features.get_feature_names_out())
+    complement = str.maketrans("ACGT", "TGCA")
+    turned = {name[::-1].translate(complement) for name in names}
+    assert all(name == name[::-1].translate(complement) for name in names & turned)  # patterns that are their own
+    phi = features.transform(texts)
+    assert np.allclose((phi @ phi.T).toarray(), kernel(texts))
+    assert np.array_equal(phi[1].toarray(), phi[2].toarray())

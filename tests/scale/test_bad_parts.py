@@ -43,6 +43,7 @@ from treille.kernels import (
 from treille.kernels.reading import Reads
 from treille.scale import Part, Parts, counting, folder, parts
 from treille.solvers import BlockMinimization, DualCD
+from treille.spaces import footprint
 from treille.spaces import parts as parts_space
 
 X, y = some_texts(40)
@@ -249,17 +250,17 @@ def test_too_little_memory_is_refused_before_anything_is_read(monkeypatch, scrat
         SVC(NGram(2)).fit(Parts.of(Unread()))
 
 
-def test_a_part_that_is_too_large_is_refused_before_it_is_counted(monkeypatch, scratch):
-    monkeypatch.setattr(counting, "PER_CHARACTER", 10**7)
-    monkeypatch.setattr(NGram, "fit_features", None)
-    with pytest.raises(
-        InputError, match=r"part 0: has [0-9,]+ characters, whose features take about .* to count, more than memory"
-    ):
+def test_an_example_that_is_too_large_is_refused_before_all_are_counted(monkeypatch, scratch):
+    monkeypatch.setattr(footprint, "PER_FEATURE", 10**9)
+    message = (
+        "part 0: the features of one example take about .* GB to count, more than memory=2.0 GB: allow more .--memory"
+    )
+    with pytest.raises(InputError, match=message):
         SVC(NGram(2)).fit(Parts.of([(X, y)]))
 
 
 def test_features_that_need_more_memory_are_refused_as_soon_as_they_are_found(monkeypatch, scratch):
-    monkeypatch.setattr(parts_space, "PER_FEATURE", 30_000_000)
+    monkeypatch.setattr(parts_space, "PER_FEATURE", 30_000_000)  # not in the footprint, by which parts are divided
     read = []
 
     def some():
@@ -271,7 +272,9 @@ def test_features_that_need_more_memory_are_refused_as_soon_as_they_are_found(mo
         r"part 1: the \d+ features of 20 examples so far need .* of memory with their weights for 1 function, more than"
     )
     with pytest.raises(
-        InputError, match=message + ".*: allow more memory, .* or keep frequent features only, min_count=5"
+        InputError,
+        match=message
+        + ".*: allow more memory .--memory on the command line., .* or keep frequent features only, min_count=5",
     ):
         SVC(NGram(2)).fit(Parts(some))
     assert read == [0, 1]
@@ -281,7 +284,7 @@ def test_weights_for_many_classes_are_part_of_the_memory(monkeypatch, scratch):
     labels = [f"class {i}" for i in range(40)]
     monkeypatch.setattr(parts_space, "resident_bytes", lambda: 0)
     monkeypatch.setattr(counting, "resident_bytes", lambda: 1_999_990_000)
-    monkeypatch.setattr(counting, "PER_CHARACTER", 0)
+    monkeypatch.setattr(counting, "measured", lambda *_: footprint.Footprint(0, 0, 1))
     with pytest.raises(InputError, match="with their weights for 40 functions"):
         SVC(NGram(2)).fit(Parts.of([(X, labels)]))
 

@@ -20,6 +20,7 @@ it is the distance of the two in the space of the kernel's features, sqrt(k(x, x
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,7 +59,8 @@ def run(
         why = ".phylip holds a square matrix: leave --against out, or write .npy"
         raise typer.BadParameter(why, param_hint="--output")
     data = reading.load(printer, files, None, chosen)
-    others = reading.load(printer, [against], None, data.kernel) if against is not None else None
+    like = replace(reading, alphabet=data.alphabet)
+    others = like.load(printer, [against], None, data.kernel) if against is not None else None
     if chosen is None:
         chosen = data.kernel
         printer.note(f"kernel: {format_kernel(chosen)}, {data.why}")

@@ -18,6 +18,7 @@ from treille import InputError, Strings, Trees, Vectors
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, refuse_model
 from treille.data.base import kind_of
+from treille.data.recognition import TITLES, as_recognised
 from treille.data.sequences import RESIDUES, as_residues
 from treille.explain.scores import positive_class
 from treille.io import Examples, read, read_chunks
@@ -27,6 +28,7 @@ from treille.io.parameters import to_float
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel, parse_kernel, parse_kernels
+from treille.registry import require
 
 # Raised by typer for a command line that it cannot understand; it exports the subclass only.
 UsageError = cast("type[Any]", typer.BadParameter.__mro__[1])
@@ -94,7 +96,9 @@ SCALE = option(
     "Factor of the costs of lattices, such as 0.1; or of scores that Kaldi's and HTK's files name: acoustic=0.1,language=1.",
     default="1",
 )
-ALPHABET = option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
+ALPHABET = option(
+    "NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters; or smiles."
+)
 LABELS = option("PATH", "Files of labels: an id and its label on each line, or one label per line.", default=False)
 SYMBOLS = option("PATH", "Symbol table of lattices whose labels are numbers.", default=False)
 
@@ -108,6 +112,11 @@ class Data:
     X: Any
     kernel: Kernel
     why: str
+
+    @property
+    def alphabet(self) -> Any:
+        """The alphabet that texts were read over, for other files like these."""
+        return self.X.residues if isinstance(self.X, Strings) else None
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ class Reading:
     weights: Annotated[Weights | None, NUMBERS] = None
     scale: Annotated[str | None, SCALE] = None
     symbols: Annotated[Path | None, SYMBOLS] = None
-    alphabet: Annotated[Literal["dna", "rna", "protein"] | None, ALPHABET] = None
+    alphabet: Annotated[Literal["dna", "rna", "protein", "smiles"] | None, ALPHABET] = None
 
     def like(self, model: Any) -> "Reading":
         """Returns these options, completed by those with which the model's training examples were read."""
@@ -173,6 +182,10 @@ class Reading:
         examples = self.read(printer, paths, labelled, kernel)
         X, why = self.data(printer, examples, kernel), "as given"
         if kernel is None:
+            X, found = as_recognised(X, -1)
+            if found is not None:
+                how = f"so they are read as with --alphabet {found}; --kernel KERNEL reads them as any other text"
+                printer.note(f"the letters of these texts are those of {TITLES[found]}, {how}")
             kernel, why = default_kernel(X, **purpose)
         return Data(examples, examples.labels or [], X, kernel, why)
 
@@ -187,6 +200,8 @@ class Reading:
             expected = f"texts over the alphabet {self.alphabet}"
             raise InputError(f"{examples.source}: holds {kind.title}, expected {expected}")
         batch = as_residues(self.alphabet, examples.X, -1, examples.place)
+        if self.alphabet not in RESIDUES:
+            return batch
         letter = RESIDUES[self.alphabet][0].unknown
         kept = int(np.isin(batch.symbols, [i for i, name in enumerate(batch.alphabet) if name == letter]).sum())
         share = f"{kept:,} unknown of {len(batch.symbols):,} letters read as {letter}"
@@ -396,6 +411,16 @@ def positive_option(names: Sequence[str], wanted: str | None) -> str | None:
     """The positive class of these, see `positive_class`, checked; None where there are not two classes."""
     with option_errors("--positive"):
         return positive_class(names, wanted)
+
+
+def solver_option(name: str) -> Any:
+    """The solver that the option --solver names, with its defaults.
+
+    >>> solver_option("SMO"), solver_option("auto")
+    (SMO(), 'auto')
+    """
+    with option_errors("--solver"):
+        return "auto" if name == "auto" else require("solvers", name)()
 
 
 @contextmanager

@@ -42,7 +42,16 @@ from sklearn.base import clone
 
 from treille import SVC, SVCCV, Batch, InputError, LogisticRegression, LogisticRegressionCV
 from treille.cli import options, training
-from treille.cli.options import Data, command, flag, kernel_options, numbers_option, option, positive_option
+from treille.cli.options import (
+    Data,
+    command,
+    flag,
+    kernel_options,
+    numbers_option,
+    option,
+    positive_option,
+    solver_option,
+)
 from treille.cli.parts import Limits, hint_memory, train_parts
 from treille.cli.stream import train_stream
 from treille.cli.training import HeldOut, Splits, Trained, TrainingJob, check_scoring, checked, of_classes
@@ -56,11 +65,12 @@ from treille.kernels.parse import format_kernel
 
 WITH_PARTS = ("--checkpoint", "--scratch", "--min-count")
 IN_MEMORY = ("--cv", "--holdout", "--report")
-NOT_STREAMED = ("--C", "--loss", "--tol", "--max-epochs", "--class-weight", "--seed", "--memory", "--dask")
+NOT_STREAMED = ("--C", "--loss", "--tol", "--solver", "--max-epochs", "--class-weight", "--seed", "--memory", "--dask")
 
 CS = "Weight of the losses; with --cv, the best of several: 0.1,1,10."
 LOSS = "hinge, squared_hinge, or logistic, for probabilities."
 NESTED = "With --cv and several candidates: score the choice itself, on folds that it does not see."
+SOLVER = "Such as DualCD, SMO or FiniteNewton, by their names in Python."
 STREAM = "Train a perceptron in one pass over a file that need not fit in memory."
 
 
@@ -73,6 +83,7 @@ def run(
     C: Annotated[str, option("NUMBER", CS, "--C")] = "1",
     loss: Annotated[Literal["hinge", "squared_hinge", "logistic"], option("NAME", LOSS)] = "hinge",
     tol: options.Tol = 1e-3,
+    solver: Annotated[str, option("NAME", SOLVER, default="chosen for the data")] = "auto",
     class_weight: Annotated[Literal["balanced"] | None, option("balanced", "Give rare classes a larger C.")] = None,
     no_intercept: Annotated[bool, flag("--no-intercept", "Learn no intercept.")] = False,
     nested: Annotated[bool, flag("--nested", NESTED)] = False,
@@ -98,7 +109,7 @@ def run(
             why = "is for --cv with several kernels or values of C: without a choice, --cv is not optimistic"
             raise typer.BadParameter(why, param_hint="--nested")
         shared: dict[str, Any] = {
-            "kernel": kernels[0] if kernels else None, "tol": tol, "class_weight": class_weight,
+            "kernel": kernels[0] if kernels else None, "tol": tol, "solver": solver_option(solver), "class_weight": class_weight,
             "fit_intercept": not no_intercept, "random_state": common.seed, **common.parameters(printer),
         }  # fmt: skip
         machine: Any = LogisticRegression(**shared) if loss == "logistic" else SVC(loss=loss, **shared)
@@ -193,13 +204,13 @@ def _read(task: TrainingJob, kernel: Kernel | None) -> tuple[Data, Data | None]:
         raise InputError(f"{examples.source}: every label is {data.labels[0]!r}, expected at least two classes")
     training.check_classes(examples)
     printer.note(f"{count(len(counts), 'class')}: {shares(counts)}")
-    if reading.alphabet is None and examples.format in ("fasta", "fastq"):
+    if data.alphabet is None and examples.format in ("fasta", "fastq"):
         letters = set("".join(examples.X[:100]).upper())
         if {"A", "C", "G"} <= letters <= set("ACGTUN"):
             printer.note("these look like DNA: --alphabet dna folds case, and chooses a kernel of both strands")
     if not task.options.test:
         return data, None
-    tested = reading.load(printer, task.options.test, True, data.kernel)
+    tested = replace(reading, alphabet=data.alphabet).load(printer, task.options.test, True, data.kernel)
     refuse_unknown_labels(sorted(counts), tested.labels, tested.examples.source)
     return data, tested
 

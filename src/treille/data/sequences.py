@@ -26,6 +26,7 @@ class Alphabet:
 DNA = Alphabet("DNA", "ACGT", "NRYSWKMBDHV", "N")
 PROTEIN = Alphabet("protein", "ACDEFGHIKLMNPQRSTVWY", "XBZJUO", "X")
 RESIDUES = {"dna": (DNA, False), "rna": (DNA, True), "protein": (PROTEIN, False)}
+ALPHABETS = (*RESIDUES, "smiles")  # of which the last has any letters, and keeps their case
 COMPLEMENT = dict(zip("ACGTUNRYSWKMBDHV", "TGCAANYRSWMKVHDB", strict=True))
 COMPLEMENT |= {letter.lower(): other.lower() for letter, other in COMPLEMENT.items()}
 
@@ -111,13 +112,17 @@ def over(
 def as_residues(
     name: str, X: Any, n_jobs: int | None = None, place: Callable[[int], str] = "item {}".format
 ) -> Strings:
-    """Texts read as "dna", "rna" or "protein"; a batch that was read so is returned unchanged.
+    """Texts read as "dna", "rna", "protein" or "smiles"; a batch that was read so is returned unchanged.
 
     >>> list(as_residues("rna", ["acgu"]))
     ['ACGT']
     """
     if isinstance(X, Strings) and X.residues == name:
         return X
+    if name == "smiles":
+        made = X[:] if isinstance(X, Strings) else Strings(X, "char", n_jobs)
+        made.residues = name
+        return made
     alphabet, rna = RESIDUES[name]
     return over(alphabet, X, "keep", rna, n_jobs, place)
 

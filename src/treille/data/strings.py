@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -31,16 +32,46 @@ from treille.io.parameters import effective_n_jobs
 from treille.io.units import TextUnit, canonical, split_texts
 
 SHOWN = 40  # symbols of the alphabet in a summary
-DNA = "gappedkmer(10, k=6, skip=N, reverse_complement=True)"
-RNA = "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()"
-RESIDUE_KERNELS = {
-    "dna": (
-        (f"{DNA}.weighted(nb).normalized()", "gapped k-mers of both strands, weighted by the classes, suit DNA"),
-        (f"{DNA}.normalized()", "gapped k-mers of both strands, with lengths normalised, suit DNA without classes"),
-    ),
-    "rna": ((RNA, "gapped k-mers, with lengths normalised, suit RNA"),),
-    "protein": (("gappedkmer(6, k=4, skip=X).normalized()", "gapped k-mers, with lengths normalised, suit proteins"),),
-}
+MOST_ENTRIES = 10**9  # of rows of DNA, 4 bytes each
+SATURATED = (
+    10_000  # bases: longer DNA has nearly all gapped 6-mers, so that which of them occur tells nothing about its class
+)
+SMILES = (
+    "2*ngram(5, min_n=1, counts=log).normalized()",
+    "runs of up to 5 characters with their case suit SMILES as texts",
+)
+
+
+def residue_kernels(residues: str, lengths: np.ndarray) -> tuple[tuple[str, str], ...]:
+    """The kernels for residues of these lengths, see `Batch.default_kernels`.
+
+    >>> residue_kernels("dna", np.array([200, 200]))[1][0]
+    'gappedkmer(10, k=6, skip=N, reverse_complement=True).normalized()'
+    """
+    if residues == "smiles":
+        return (SMILES,)
+    length, k = (6, 4) if residues == "protein" else (10, 6)
+    median, total = float(np.median(lengths)) if len(lengths) else 0.0, int(lengths.sum())
+    if 0 < median < length:
+        why = f"3-mers suit {residues} shorter than {length} letters"
+        strands = {"dna": "skip=N, reverse_complement=True", "rna": "alphabet=ACGT, skip=N", "protein": "skip=X"}[
+            residues
+        ]
+        return ((f"gappedkmer(3, k=3, {strands}).normalized()", why),)
+    if residues == "protein":
+        return (("gappedkmer(6, k=4, skip=X).normalized()", "gapped k-mers, with lengths normalised, suit proteins"),)
+    while length > k + 1 and total * comb(length, k) > MOST_ENTRIES:
+        length -= 1
+    fewer = "" if length == 10 else f", here in windows of {length}, since there are {total:,} letters"
+    if residues == "rna":
+        why = f"gapped k-mers, with lengths normalised, suit RNA{fewer}"
+        return ((f"gappedkmer({length}, k={k}, alphabet=ACGT, skip=N).normalized()", why),)
+    kernel, both = f"gappedkmer({length}, k={k}, skip=N, reverse_complement=True)", "gapped k-mers of both strands"
+    plain = f"{kernel}.normalized()", f"{both}, with lengths normalised, suit DNA without classes{fewer}"
+    if median > SATURATED:
+        long = f"{both}, with lengths normalised, suit DNA of more than {SATURATED:,} bases, which has nearly all of them{fewer}"
+        return ((plain[0], long),)
+    return ((f"{kernel}.weighted(nb).normalized()", f"{both}, weighted by the classes, suit DNA{fewer}"), plain)
 
 
 class Strings(FlatBatch):
@@ -73,7 +104,8 @@ class Strings(FlatBatch):
     unit : str
         As given, with modifiers in the order nfc or nfkc, lower, alnum; "token" (token lists, or split by a callable) or "integer".
     residues : str or None
-        "dna", "rna" or "protein" for batches that `treille.dna` or `treille.protein` made. Models keep it, and read new texts so.
+        "dna", "rna" or "protein" for batches that `treille.dna` or `treille.protein` made, or an estimator without a kernel, which
+        recognises them, and "smiles". Models keep it, and read new texts so.
 
     Examples
     --------
@@ -123,7 +155,7 @@ class Strings(FlatBatch):
         if not isinstance(first, Strings):
             first = cls(list(islice(data, 1)) if isinstance(data, Iterable) else data)
         if first.residues is not None:
-            return RESIDUE_KERNELS[first.residues]
+            return residue_kernels(first.residues, np.diff(first.offsets))
         if TextUnit.of(first.unit).separator:
             unit = first.unit if TextUnit.of(first.unit).splits_texts else "word"
             return ((f"2*{_weighted(2, unit, 1)}", "single symbols and pairs, weighted by idf, suit words and events"),)

@@ -15,7 +15,7 @@ from treille.data.base import from_arrow
 from treille.data.sequences import as_residues
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
-from treille.estimators.sources import Posed, opened
+from treille.estimators.sources import Posed, opened, recognised_texts
 from treille.estimators.validation import KernelInput
 from treille.explain.explanation import Explanation, explanations
 from treille.explain.fragments import has_fragments
@@ -191,12 +191,13 @@ class KernelMachine(KernelInput, Model, ABC):
     def _examples(self, X: Any, choose: ChooseKernel = choose_kernel) -> MemorySource:
         """The examples as the kernel reads them."""
         X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
+        X, note = recognised_texts(X, self.kernel, self.n_jobs)
         kernel, why = choose(self.kernel, X, is_classifier(self))
         with stage("reading examples", self.verbose):
             batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
-        return MemorySource(kernel, why, batch)
+        return MemorySource(kernel, why + note, batch)
 
     def _planned(self, source: Source, problem: Problem, known: KnownFeatures | None = None) -> tuple[Plan, Any]:
         """Chooses a solver and builds the space that it works on; features that are `known` are not computed again."""

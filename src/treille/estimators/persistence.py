@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data.sequences import RESIDUES
+from treille.data.sequences import ALPHABETS
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
@@ -74,7 +74,7 @@ def check_reading(reading: Any) -> dict[str, Any]:
     """Validates how a model reads examples, from its file."""
     if not isinstance(reading, dict) or not all(isinstance(v, (str, bool)) for v in reading.values()):
         raise InputError("how examples are read was not written by treille")
-    if reading.get("alphabet", "dna") not in RESIDUES:
+    if reading.get("alphabet", "dna") not in ALPHABETS:
         raise InputError(
             f"reads texts over the alphabet {reading['alphabet']!r}, unknown to this version of treille: upgrade treille"
         )

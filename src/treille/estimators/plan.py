@@ -174,6 +174,8 @@ def _reason(kernel: Kernel, spaces: Sequence[Any], space: Any, solver: Any, give
     }
     if space in reasons:
         return reasons[space]
+    if given == "auto" and kernel.has_features and RowsSpace not in spaces:
+        return f"because kernel values cost less than the explicit features of {family} for these examples"
     if kernel.has_features or ProductSpace in spaces:
         return f"because {name} supports this problem: cost grows with the square of the number of examples"
     return f"because {family} has no explicit features: cost grows with the square of the number of examples"

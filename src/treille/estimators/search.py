@@ -28,11 +28,12 @@ from treille.estimators.held_out import (
     trained_fold,
 )
 from treille.estimators.plan import choose_kernel
-from treille.estimators.sources import require_memory
+from treille.estimators.sources import recognised_texts, require_memory
 from treille.explain.examples import some_of
 from treille.io.errors import InputError, first_level_outside
 from treille.io.packed import PackedExamples
 from treille.io.parameters import check_positive
+from treille.kernels.precomputed import as_kernel
 from treille.scikit_learn import BaseEstimator, ClassifierMixin
 from treille.solvers import SMO, ConvergenceWarning, DualCD, Problem
 from treille.solvers.folds import FoldOutputs
@@ -77,6 +78,8 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         require_memory(X, self, f"{instead} parts", f"{instead} cluster")
         self.check_parameters()
         X = _indexable(X)
+        if any(as_kernel(kernel) is None for kernel in self._kernels()):
+            X, _ = recognised_texts(X, None, self.n_jobs)
         sample_weight = None if sample_weight is None else np.asarray(sample_weight)
         rows: list[Candidate] = []
         gaps: list[np.ndarray] = []

@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,15 +13,17 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import DataConversionWarning
 
+from treille.data.recognition import LINES, TITLES, as_recognised
+from treille.data.sequences import as_residues
 from treille.estimators.plan import SOLVERS, choose_kernel
-from treille.io.errors import InputError, first_level_outside
+from treille.io.errors import DataWarning, InputError, first_level_outside
 from treille.io.targets import ONE_BY_ONE, as_targets
 from treille.kernels.precomputed import as_kernel
 from treille.scale.cluster import LocalClusterWarning, as_parts, connected, is_collection
 from treille.scale.counting import checkpointed, count_parts
 from treille.scale.dask_counting import ClusterSource, count_on_cluster
 from treille.scale.folder import opened_folder
-from treille.scale.parts import ClusterFiles, CodedLabels, Collected, Parts, checked_weights, read_part
+from treille.scale.parts import ClusterFiles, CodedLabels, Collected, Part, Parts, checked_weights, read_part
 from treille.solvers import Problem
 from treille.solvers.progress import running_text
 from treille.solvers.solver import supports
@@ -78,6 +81,43 @@ def opened(machine: Any, X: Any, y: Any, sample_weight: Any) -> AbstractContextM
     return opening(machine, X, y, sample_weight)
 
 
+def recognised_texts(X: Any, kernel: Any, n_jobs: int | None) -> tuple[Any, str]:
+    """Examples as they are read for the parameter `kernel`, and a note: without a kernel, DNA, RNA, proteins and SMILES are
+    recognised among plain texts, with a warning."""
+    if as_kernel(kernel) is not None:
+        return X, ""
+    X, found = as_recognised(X, n_jobs)
+    if found is None:
+        return X, ""
+    title, line = TITLES[found], LINES[found]
+    warnings.warn(
+        f"the letters of these texts are those of {title}, and no kernel is given: they are read as {title}, and so are new ones. "
+        f"Write {line} to say so, or give a kernel, such as NGram(5), which reads them as any other text",
+        DataWarning,
+        stacklevel=first_level_outside(),
+    )
+    return X, f"; the texts were recognised as {title} by their letters"
+
+
+def _recognising(parts: Parts, kernel: Any, n_jobs: int | None) -> Parts:
+    """The same parts, all of which are read as the first was recognised."""
+
+    def open_parts() -> Iterator[Part]:
+        found: str | None = None
+        for number, part in enumerate(parts.open()):
+            with part.named():
+                if number == 0 and as_kernel(kernel) is None:
+                    X, _ = recognised_texts(part.X, kernel, n_jobs)
+                    found = X.residues if X is not part.X else None
+                else:
+                    X = part.X if found is None else as_residues(found, part.X, n_jobs)
+            yield replace(part, X=X)
+
+    others = copy(parts)
+    others._open = open_parts
+    return others
+
+
 @contextmanager
 def _in_memory(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Source, Posed]]:
     source = machine._examples(X)
@@ -94,7 +134,8 @@ def _in_parts(machine: Any, X: Parts, y: Any, sample_weight: Any) -> Iterator[tu
     choose = partial(choose_kernel, machine.kernel, labels=of_classes)
     with opened_folder(X.scratch, X.checkpoint) as folder:
         with running_text(machine.verbose) as show:
-            counted = count_parts(X, folder, choose, labels, found, show, machine.n_jobs)
+            read = _recognising(X, machine.kernel, machine.n_jobs)
+            counted = count_parts(read, folder, choose, labels, found, show, machine.n_jobs)
         posed = machine._posed(labels.y(), labels.sample_weight(), len(counted))
         if of_classes:
             posed.fitted["class_counts_"] = labels.class_counts()

@@ -136,7 +136,8 @@ def _sequence(text: str, values: np.ndarray, batch: Batch | None) -> str:
     """A text, or a logo if the text consists of residues."""
     if not isinstance(batch, Strings) or batch.unit != "char" or len(text) < SHORTEST:
         return _text(text, values)
-    return logo(text, values) if batch.residues or set(text.upper()) <= RESIDUES else _text(text, values)
+    is_logo = set(text.upper()) <= RESIDUES if batch.residues is None else batch.residues != "smiles"
+    return logo(text, values) if is_logo else _text(text, values)
 
 
 def logo(letters: str, values: np.ndarray) -> str:

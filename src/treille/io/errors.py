@@ -1,4 +1,4 @@
-"""The exception for invalid input, and the place of the caller for warnings."""
+"""The exception for invalid input, the warning about data, and the place of the caller for warnings."""
 
 import contextlib
 import os
@@ -10,6 +10,14 @@ class InputError(ValueError):
 
     >>> from treille.io import InputError
     >>> issubclass(InputError, ValueError)
+    True
+    """
+
+
+class DataWarning(UserWarning):
+    """Data that may not be what they were meant to be, or that a kernel cannot tell apart: the message says what to write instead.
+
+    >>> issubclass(DataWarning, UserWarning)
     True
     """
 

@@ -12,7 +12,7 @@ from treille import _core
 from treille.data import Lattices
 from treille.data.base import united
 from treille.features import Families, FeatureMap, FeatureStrings, MergingMap, Rows, StringMap
-from treille.features.merging import Merged, alike, merged_ids, number_rows
+from treille.features.merging import Merged, alike, different, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_positive, effective_n_jobs
@@ -57,6 +57,10 @@ class PatternKernel(SequenceKernel):
     def family(self, alphabet: list[Any]) -> Any:
         """The definition of the patterns over these symbols, for the core."""
 
+    def former_family(self, alphabet: list[Any]) -> Any:
+        """The definition that model files of earlier versions have."""
+        return self.family(alphabet)
+
     def pattern_name(self, fitted: "PatternMap", cells: list[int]) -> str:
         """The readable name of a pattern. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
         return fitted.joined(fitted.symbols(cells, self.any_symbol), self.between)
@@ -94,13 +98,16 @@ class PatternKernel(SequenceKernel):
         sound = self.declared() in (None, alphabet) and self.holds(cells, lengths, len(alphabet))
         if not sound:
             raise InputError("the patterns in the file do not fit its kernel")
-        return self.map_of((cells, lengths), alphabet, unit)
+        return self.map_of((cells, lengths), alphabet, unit, paired="paired" in spec)
 
-    def map_of(self, parts: tuple[np.ndarray, np.ndarray], alphabet: list[Any], unit: str) -> FeatureMap:
+    def map_of(
+        self, parts: tuple[np.ndarray, np.ndarray], alphabet: list[Any], unit: str, paired: bool = True
+    ) -> FeatureMap:
         """The map of the patterns that are the rows of a matrix of cells, of which the first `lengths` are used where they vary."""
         cells, lengths = parts
         arrays = cells.ravel(), lengths, len(alphabet), check_counts(self.counts)
-        return PatternMap(self, _core.PatternFeatures.from_patterns(self.family(alphabet), *arrays), alphabet, unit)
+        family = self.family(alphabet) if paired else self.former_family(alphabet)
+        return PatternMap(self, _core.PatternFeatures.from_patterns(family, *arrays), alphabet, unit)
 
     @abstractmethod
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
@@ -121,6 +128,10 @@ class PatternMap(CountMap, MergingMap, StringMap):
     @property
     def counts(self) -> Counts:
         return self.kernel.counts
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        return self.alphabet, self.unit, self.features.paired
 
     def recode(self, batch: Sequences) -> np.ndarray:
         codes = super().recode(batch)
@@ -143,6 +154,8 @@ class PatternMap(CountMap, MergingMap, StringMap):
 
     def merge(self, other: FeatureMap) -> Merged:
         other = alike(PatternMap, self, other, "kernel")
+        if self.features.paired != other.features.paired:
+            raise different("version of treille, which paired no reverse complements", "one", "the other")
         unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
         alphabet, codes = united(self.alphabet, other.alphabet)
         recode = np.append(0, codes + 1)
@@ -154,14 +167,15 @@ class PatternMap(CountMap, MergingMap, StringMap):
         theirs, new = merged_ids(np.arange(self.n_features), numbers)
         longer = longer[new] if len(longer) else longer
         patterns = np.concatenate([cells, more[new]]), np.concatenate([lengths, longer])
-        return self.kernel.map_of(patterns, alphabet, unit), np.arange(self.n_features), theirs
+        return self.kernel.map_of(patterns, alphabet, unit, self.features.paired), np.arange(self.n_features), theirs
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         cells, lengths = self.parts()
         arrays = {"patterns": narrow(cells, 1 + int(cells.max(initial=0)))}
         if len(lengths):
             arrays["lengths"] = lengths
-        return {"alphabet": self.alphabet, "unit": self.unit}, arrays
+        pairs = {"paired": True} if self.features.paired else {}  # otherwise as in earlier versions
+        return {"alphabet": self.alphabet, "unit": self.unit} | pairs, arrays
 
     def families(self) -> tuple[Families | None, ...]:
         found = self.features.families()

@@ -31,6 +31,7 @@ from treille.kernels.wrapped import ChangedKernel, Formatter, WrappedMap, within
 
 SCHEMES = ("idf", "nb", "learned")
 SHOWN = 3  # weights of a mapping in an expression
+ROUNDING = 1e-12  # of a difference of logarithms
 
 
 class Weighted(ChangedKernel):
@@ -171,6 +172,7 @@ class Weighted(ChangedKernel):
         seen = inside[:, -1:] > 0
         p, q = 1 + inside[:, :-1], 1 + inside[:, -1:] - inside[:, :-1]
         ratios = np.log(p / (p * seen).sum(axis=0)) - np.log(q / (q * seen).sum(axis=0))
+        ratios[np.abs(ratios) < ROUNDING] = 0.0  # of a feature that is as frequent in both classes
         return np.abs(ratios * seen).T.copy(), 0.0
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:

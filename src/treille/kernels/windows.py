@@ -12,11 +12,15 @@ from treille.data import Lattices, Strings
 from treille.io.errors import InputError
 from treille.io.parameters import check_choice, check_flag, effective_n_jobs
 from treille.kernels.counts import Counts, check_counts
+from treille.kernels.fitting import KnownFeatures
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import Unit, alphabet_symbols, joint_codes, whole
 
 MOST = 100_000  # choices of positions
 BUCKETS = 1 << 20  # of one choice of positions
+# Patterns that the core counts in a table; others go through a dictionary, at 200 ns for each position and choice.
+TABLE = 1 << 22
+FEW = 2000  # examples, up to which the matrix costs less than a dictionary and epochs: 0.16 ns for each, position and choice
 COMPLEMENT = dict(zip("ACGTacgt", "TGCAtgca", strict=True))
 
 
@@ -40,6 +44,8 @@ class GappedKmer(PatternKernel):
         Symbols such as ``"N"``: windows that contain one are ignored.
     reverse_complement : bool
         Count every sequence together with its reverse complement. The alphabet must consist of ACGTacgt; the default is ACGT.
+        A choice of positions and symbols and its reverse complement occur equally often: the two are one feature, named after one
+        of them, whose value is sqrt(2) times the number of windows that match either.
     filter : {"count", "full", "truncated"}
         ``"full"``: c_m = b^-length sum over j <= k of Krawtchouk_j(m; length, b) for m mismatches and b symbols, the orthogonal
         projection on functions of at most k positions. ``"truncated"``: the filter c is set to 0 from the first m on where it is
@@ -119,7 +125,17 @@ class GappedKmer(PatternKernel):
 
     def family(self, alphabet: list[Any]) -> _core.GappedKmerPatterns:
         self.check()
-        return _core.GappedKmerPatterns(int(self.length), int(self.k), self._complement(alphabet))
+        return _core.GappedKmerPatterns(int(self.length), int(self.k), self._complement(alphabet), paired=True)
+
+    def former_family(self, alphabet: list[Any]) -> _core.GappedKmerPatterns:
+        return _core.GappedKmerPatterns(int(self.length), int(self.k), self._complement(alphabet), paired=False)
+
+    def prefers_features(self, batch: Any, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+        if not self.has_features or self.counts != "raw" or isinstance(batch, Lattices) or len(batch) > FEW:
+            return self.has_features
+        size, choices = len(set(batch.alphabet) - set(self.left_out())), comb(int(self.length), int(self.k))
+        buckets = size ** int(self.k)
+        return buckets > BUCKETS or choices * buckets <= TABLE
 
     def gram(self, left: Strings, right: Strings | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.counts != "raw" or isinstance(left, Lattices) or isinstance(right, Lattices):

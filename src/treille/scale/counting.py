@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,9 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.disk_rows import FileRows, rows_of_leaf, settled, write_rows
 from treille.scale.folder import Folder, opened_folder, read_arrays, write_arrays
-from treille.scale.parts import PER_CHARACTER, Collected, Part, Parts
-from treille.spaces.parts import SHARES, PartsSpace, memory_needed
+from treille.scale.parts import Collected, Part, Parts, checked_weights
+from treille.spaces.footprint import PER_FEATURE, measured
+from treille.spaces.parts import PROCESS, SHARES, PartsSpace, memory_needed
 from treille.spaces.source import Source
 from treille.spaces.space import no_features
 
@@ -126,16 +127,21 @@ def count_parts(
     """
     if resident_bytes() > parts.memory:
         held, limit = readable_size(resident_bytes()), readable_size(parts.memory)
-        raise InputError(f"this process holds {held} already, more than memory={limit}: allow more memory")
-    facts, counted = file_facts(parts.sources), None
+        raise InputError(
+            f"this process holds {held} already, more than memory={limit}: allow more memory (--memory on the command line)"
+        )
+    facts, counted, seen = file_facts(parts.sources), None, 0
     show("counting features: the first part")
-    for number, part in enumerate(parts.open()):
+    for part in parts.open():
         if counted is None:
             kernel, why = choose(part.X)
             kernel.check_parts()
-            with part.named():
-                batch = kernel.batch(part.X, n_jobs)
-            kind, units = kind_of(part.X), batch.units
+            kind = kind_of(part.X)
+        elif kind_of(part.X) is not kind:
+            raise _different(part, f"holds {kind_of(part.X).title}, parts before it {kind.title}")
+        with part.named():
+            batch = kernel.batch(part.X, n_jobs)
+        if counted is None:
             if parts.min_count > 1:
                 why += f", with only the features that occur in at least {parts.min_count:,} examples"
             counted = CountedParts(parts, folder, kernel, why, batch[[0]], labels)  # a copy
@@ -143,28 +149,32 @@ def count_parts(
                 folder.run = identity(parts, kernel, facts, labels, batch)
                 if _resume(counted):
                     return counted
-        if number < len(counted.lengths):
-            show(f"reading on after {len(counted):,} examples that were counted before")
-            continue
-        if kind_of(part.X) is not kind:
-            raise _different(part, f"holds {kind_of(part.X).title}, parts before it {kind.title}")
-        _check_part(counted, part)
-        if number:
-            with part.named():
-                batch = kernel.batch(part.X, n_jobs)
+            units, division = batch.units, Division(counted, part, batch, n_jobs)
         if batch.units != units:
             own, before = (" and ".join(map(repr, each)) for each in (batch.units, units))
             raise _different(part, f"has the unit {own}, parts before it {before}")
-        with part.named():
-            _count(counted, part, batch, found, n_jobs)
+        start, seen = seen, seen + len(batch)
+        if seen <= len(counted):
+            show(f"reading on after {len(counted):,} examples that were counted before")
+        first = max(0, len(counted) - start)
+        while first < len(batch):
+            end = first + division.size(part, batch, first)
+            with part.named():
+                piece, own = (
+                    (part, batch)
+                    if end - first == len(batch)
+                    else (some(part, first, end, len(batch), found), batch[first:end])
+                )
+                division.counted(own, _count(counted, piece, own, found, n_jobs))
+            _check_memory(counted, part)
+            if len(counted.lengths) == 1:
+                _check_disk(counted, facts, part.n_characters * len(own) // len(batch))
+            show(f"counting features: {len(counted):,} examples, {counted.n_features:,} features")
+            if folder.due():
+                show(f"saving the state of {len(counted):,} examples")
+                _save(counted, done=False)
+            first = end
         del batch
-        _check_memory(counted, part)
-        if number == 0:
-            _check_disk(counted, facts, part.n_characters)
-        show(f"counting features: {len(counted):,} examples, {counted.n_features:,} features")
-        if folder.due():
-            show(f"saving the state of {len(counted):,} examples")
-            _save(counted, done=False)
     if counted is None:
         raise InputError("there are no examples: fit needs at least one")
     now = file_facts(parts.sources)
@@ -200,13 +210,61 @@ def _renumber_moved(counted: CountedParts, threads: int) -> None:
                 later = own if later is None else later[own]
 
 
-def _count(counted: CountedParts, part: Part, batch: Batch, found: Found | None, n_jobs: int | None) -> None:
-    """Adds the features of a part, and writes its rows."""
+class Division:
+    """Divides parts so that counting the features of one, its rows and copies of both take no more memory than is allowed.
+
+    A sample of the first part is measured; afterwards, the features that were counted tell how much the next ones take.
+    """
+
+    def __init__(self, counted: CountedParts, part: Part, batch: Batch, n_jobs: int | None):
+        self.memory = counted.parts.memory
+        self.allowed = max(0, self.memory - max(PROCESS, resident_bytes())) // SHARES
+        self.largest = 0  # batch whose features were counted, in bytes
+        with part.named():
+            self.rate = measured(counted.kernel, batch, self.allowed, n_jobs).rate
+
+    def size(self, part: Part, batch: Batch, first: int) -> int:
+        """The number of examples from `first` on to count at once."""
+        n = len(batch) - first
+        while n > 1 and self.needed(batch, first, n) > self.allowed:
+            n = (n + 1) // 2
+        if n == 1 and (needed := int(self.needed(batch, first, 1))) > SHARES * self.allowed:
+            raise InputError(
+                f"{part.place}: the features of one example take about {readable_size(needed)} to count, more than "
+                f"memory={readable_size(self.memory)}: allow more (--memory on the command line), divide the example, or use a "
+                "kernel with fewer features"
+            )
+        return n
+
+    def needed(self, batch: Batch, first: int, n: int) -> float:
+        """About how many bytes the features of n examples take."""
+        return self.rate * batch[first : first + n].nbytes
+
+    def counted(self, batch: Batch, n_bytes: int) -> None:
+        """Notes how many bytes the features of examples took; a small batch has more features per example."""
+        if batch.nbytes >= self.largest or n_bytes > self.allowed:
+            self.rate, self.largest = n_bytes / max(1, batch.nbytes), batch.nbytes
+
+
+def some(part: Part, first: int, end: int, n: int, found: Found | None) -> Part:
+    """Labels and weights of some of the n examples of a part, which were all valid."""
+    y, weights = part.y, part.sample_weight
+    if y is not None and found is not None:
+        found(y, n)
+        y = (y if isinstance(y, (list, tuple)) else np.asarray(y))[first:end]
+    if weights is not None:
+        weights = checked_weights(weights, n)[first:end]
+    return replace(part, X=(), y=y, sample_weight=weights)
+
+
+def _count(counted: CountedParts, part: Part, batch: Batch, found: Found | None, n_jobs: int | None) -> int:
+    """Adds the features of a part, and writes its rows. Returns the bytes of both."""
     counted.labels.add(part, len(batch), found)
-    number = len(counted.lengths)
+    number, n_bytes = len(counted.lengths), 0
     for place, (leaf, own) in enumerate(leaf_kernels(counted.kernel, batch)):
         features, found_rows = leaf.fit_features(own, n_jobs)
         rows = rows_of_leaf(found_rows)
+        n_bytes += rows.nbytes + PER_FEATURE * features.n_features
         if place == len(counted.leaves):
             counted.leaves.append(features)
         else:
@@ -217,16 +275,7 @@ def _count(counted: CountedParts, part: Part, batch: Batch, found: Found | None,
             counted.leaves[place] = merged
         write_rows(counted.file(number, place), rows)
     counted.lengths.append(len(batch))
-
-
-def _check_part(counted: CountedParts, part: Part) -> None:
-    """Refuses a part that is too large to count its features."""
-    needed, limit = resident_bytes() + PER_CHARACTER * part.n_characters, counted.parts.memory
-    if needed > limit:
-        raise InputError(
-            f"{part.place}: has {part.n_characters:,} characters, whose features take about {readable_size(needed)} to count, more "
-            f"than memory={readable_size(limit)}: divide it into smaller parts, or allow more memory"
-        )
+    return n_bytes
 
 
 def _check_memory(counted: CountedParts, part: Part) -> None:
@@ -240,7 +289,8 @@ def _check_memory(counted: CountedParts, part: Part) -> None:
         raise InputError(
             f"{part.place}: the {counted.n_features:,} features of {len(counted):,} examples so far need {readable_size(needed)} "
             f"of memory with their weights for {n_functions} {'functions' if n_functions > 1 else 'function'}, more than "
-            f"memory={readable_size(limit)}: allow more memory, or use a kernel with fewer features{fewer}"
+            f"memory={readable_size(limit)}: allow more memory (--memory on the command line), or use a kernel with fewer "
+            f"features{fewer}"
         )
 
 

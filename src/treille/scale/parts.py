@@ -20,7 +20,9 @@ from treille.io.paths import file_names
 from treille.io.read import read
 
 PathLike = str | os.PathLike[str]
-PER_CHARACTER = 50  # bytes of memory per character for counting the features of a text, about
+PER_CHARACTER = (
+    50  # bytes of memory per character of a part that is read; `counting` divides it if its features take more
+)
 LEAST_MEMORY = 500_000_000  # bytes: Python, numpy, scipy and scikit-learn take half of that
 
 
@@ -199,8 +201,8 @@ class Parts:
     ) -> "Parts":
         """Parts that an iterable yields: pairs (X, y), triples (X, y, sample_weight), or X alone; other options as in `read`.
 
-        Each part must fit in memory many times over, see `PER_CHARACTER`. With a checkpoint, the iterable must yield the same
-        parts again.
+        The examples of a part must fit in memory a few times over; its features need not, they are counted in smaller parts. With a
+        checkpoint, the iterable must yield the same parts again.
         """
         if not isinstance(iterable, Iterable) or isinstance(iterable, (str, bytes)):
             raise InputError(
@@ -232,7 +234,7 @@ class ClusterFiles(Parts):
 
 
 def part_characters(memory: int | str) -> int:
-    """The number of characters of a part for which counting features takes a quarter of the memory.
+    """The number of characters of a part that is read at once: its texts, symbols and labels take a quarter of the memory at most.
 
     >>> part_characters("2GB")
     8750000

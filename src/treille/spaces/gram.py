@@ -19,7 +19,7 @@ from treille.kernels.fitting import FitContext
 from treille.kernels.frozen import frozen
 from treille.scikit_learn import Self
 from treille.spaces.functions import DecisionFunctions, functions_of_examples
-from treille.spaces.space import RowsSpace, Space
+from treille.spaces.space import RowsSpace, Space, warn_of_zeros
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,9 @@ class GramSpace(Space):
         """k(x_i, x_i) for all i."""
         if self._rows is not None:
             return self._rows.rows.diag()
-        return check_finite(self.kernel, self.kernel.diagonal(self.batch, self.n_jobs))
+        values = check_finite(self.kernel, self.kernel.diagonal(self.batch, self.n_jobs))
+        warn_of_zeros(self.kernel, values)
+        return values
 
     def product(self, beta: np.ndarray) -> np.ndarray:
         """``K @ beta``, for a vector with one entry per example or a matrix with one row per example."""

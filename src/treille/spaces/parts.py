@@ -10,10 +10,10 @@ from treille.data.format import count
 from treille.features import FeatureMap, PartedRows
 from treille.features.parted_rows import DiskRows
 from treille.io.errors import InputError
+from treille.spaces.footprint import PER_FEATURE
 from treille.spaces.space import FeatureSpace
 
 PROCESS = 250_000_000  # bytes that Python and its libraries take
-PER_FEATURE = 64  # bytes of a feature map, about
 PER_EXAMPLE = 40  # bytes of labels, weights and copies of these
 SHARES = 4  # shares of the memory left: a block, the next one, kept examples of other blocks, and copies of these
 FAN = 8  # results that one task of a cluster adds up
@@ -126,7 +126,8 @@ class PartsSpace(FeatureSpace):
         if needed > self.memory:
             raise InputError(
                 f"{len(self):,} examples with {self.n_features:,} features need {readable_size(needed)} of memory, more than "
-                f"memory={readable_size(self.memory)}: allow more, or use a kernel with fewer features, or min_count"
+                f"memory={readable_size(self.memory)}: allow more (--memory on the command line), or use a kernel with fewer "
+                "features, or min_count"
             )
         return self.memory - memory_needed(n, F, F, n_problems)
 

@@ -1,5 +1,6 @@
 """Spaces: a kernel applied to a batch, and what solvers and estimators may ask of it; the space of explicit features."""
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -10,11 +11,12 @@ from treille.data import Batch
 from treille.data.base import readable_size
 from treille.data.format import count
 from treille.features import FeatureMap, Representation, represent
-from treille.io.errors import InputError
+from treille.io.errors import DataWarning, InputError, first_level_outside
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.base import check_finite
 from treille.kernels.fitting import FitContext
+from treille.spaces.footprint import check_rows_fit
 from treille.spaces.functions import DecisionFunctions, LinearFunctions
 
 
@@ -119,10 +121,12 @@ class RowsSpace(FeatureSpace):
         cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
     ) -> "RowsSpace":
         """Fits the kernel's features on the batch."""
+        check_rows_fit(kernel, batch, n_jobs)
         features, rows = (context or FitContext()).fit(kernel, batch, n_jobs)
         norms = check_finite(kernel, rows.diag())
         if kernel.needs_features and not norms.any():
             raise no_features(kernel, rows.n_features)
+        warn_of_zeros(kernel, norms)
         return KernelRowsSpace(rows, features, n_jobs, kernel=kernel, batch=batch)
 
     def represented(self, representation: str, n_problems: int) -> Representation:
@@ -141,6 +145,19 @@ class KernelRowsSpace(RowsSpace):
 
     kernel: Kernel = field(kw_only=True)
     batch: Batch = field(kw_only=True)
+
+
+def warn_of_zeros(kernel: Kernel, norms: np.ndarray) -> None:
+    """Warns if most examples are 0 for the kernel, so that the model cannot tell them apart: `norms` are their k(x, x)."""
+    found = norms if norms.ndim == 1 else norms[0]
+    zeros = int((found == 0).sum())
+    if 2 * zeros > len(found):
+        warnings.warn(
+            f"{kernel!r} is 0 for {'all' if zeros == len(found) else f'{zeros:,} of'} {len(found):,} examples, which the model "
+            "cannot tell apart: they may be too short or too small for it; use a kernel of a smaller order",
+            DataWarning,
+            stacklevel=first_level_outside(),
+        )
 
 
 def no_features(kernel: Kernel, n_features: int, min_count: int = 1) -> InputError:
