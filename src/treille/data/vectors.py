@@ -16,6 +16,7 @@ from treille.data.base import (
     available_memory,
     codes_of,
     first_item,
+    from_arrow,
     is_frame,
     per_column,
     running_sum,
@@ -174,6 +175,7 @@ class Vectors(FlatBatch):
 
 def _read(data: Any) -> tuple[sp.csr_matrix, list[str] | None]:
     """The numbers as a CSR matrix of float64, and the names of the columns if they have some."""
+    data = from_arrow(data)
     if isinstance(data, Vectors):
         return data.to_csr().copy(), data.names
     if isinstance(data, NumberRows):
