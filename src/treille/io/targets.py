@@ -21,7 +21,9 @@ def as_targets(y: Any, what: str = "label") -> np.ndarray:
         raise InputError(f"the {what}s are a {kind}, expected a list or an array with one {what} per example, in order")
     if hasattr(y, "__len__") and str(getattr(y, "dtype", "object")) == "object":
         several = (Set, Mapping) if what != "label" else (Set, Mapping, Sequence, np.ndarray)
-        refused = {kind for kind in set(map(type, y)) if issubclass(kind, several) and not issubclass(kind, (str, bytes))}
+        refused = {
+            kind for kind in set(map(type, y)) if issubclass(kind, several) and not issubclass(kind, (str, bytes))
+        }
         if refused:
             i, kind = next((i, type(each)) for i, each in enumerate(y) if type(each) in refused)
             instead = ONE_BY_ONE if what == "label" else "use a number, or a list of numbers"
