@@ -25,9 +25,9 @@ def as_targets(y: Any, what: str = "label") -> np.ndarray:
             kind for kind in set(map(type, y)) if issubclass(kind, several) and not issubclass(kind, (str, bytes))
         }
         if refused:
-            i, kind = next((i, type(each)) for i, each in enumerate(y) if type(each) in refused)
+            i, found = next((i, type(each)) for i, each in enumerate(y) if type(each) in refused)
             instead = ONE_BY_ONE if what == "label" else "use a number, or a list of numbers"
-            raise InputError(f"{what} {i} is a {kind.__name__}, expected one {what} per example: {instead}")
+            raise InputError(f"{what} {i} is a {found.__name__}, expected one {what} per example: {instead}")
     try:
         return np.asarray(y)
     except ValueError:
