@@ -62,6 +62,8 @@ def test_tokens_trees_numbers_and_weights_are_read():
     tokens, trees = [text.split() for text in TEXTS], ["(a (b c))", "(a (d c))"]
     assert np.array_equal(NGram(1)(pa.array(tokens)), NGram(1)(tokens))
     assert np.array_equal(SubsetTree()(pa.array(trees)), SubsetTree()(trees))
+    rows = [[0.5, 1.0], [2.0, 0.0]]
+    assert np.array_equal(Linear()(pa.array(rows)), Linear()(rows))
     numbers, weights = np.arange(12.0), np.arange(1.0, 13.0)
     expected = SVR(NGram(2)).fit(TEXTS, numbers, sample_weight=weights)
     found = SVR(NGram(2)).fit(TEXTS, pa.chunked_array([numbers]), sample_weight=pa.array(weights))

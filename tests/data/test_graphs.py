@@ -245,7 +245,13 @@ def test_data_of_nodes_and_edges_with_other_names_than_label_are_named_in_one_wa
         "'bond' of edges (2 graphs, first item 1); labels are called 'label', and "
         "Graphs.from_networkx(graphs, label='element', edge_label='bond') reads others"
     )
-    for read in (Graphs, Graphs.from_networkx, lambda graphs: treille.kernels.WeisfeilerLehman(1)(graphs)):
+    readers = (
+        Graphs,
+        Graphs.from_networkx,
+        lambda graphs: treille.kernels.WeisfeilerLehman(1)(graphs),
+        lambda graphs: treille.SVC().fit(graphs, [0, 1, 1]),
+    )
+    for read in readers:
         with pytest.warns(UserWarning, match="^not used") as caught:
             read([nx.path_graph(2), ring, ring])
         assert [str(warning.message) for warning in caught] == [expected]

@@ -124,3 +124,9 @@ def test_smiles_are_read_with_their_case_and_pointed_to_graphs():
     assert model.plan_.kernel.reads.units == ("char",)
     assert model.reading_ == {"alphabet": "smiles"}
     assert model.predict(X[:2]).tolist() == [0, 1]
+
+
+def test_only_the_letters_of_the_texts_themselves_count_in_a_batch_of_some():
+    batch = Strings(["a red wine", *some("ACGT", least=12)])
+    assert recognised(batch) is None
+    assert recognised(batch[1:]) == "dna"

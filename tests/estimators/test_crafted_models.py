@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import treille
 from treille import SVC, Fst, InputError
-from treille.data import Graph
+from treille.data import Graph, vectors
 from treille.io.model import read_model, write_model
 from treille.kernels import (
     Linear,
@@ -175,18 +175,15 @@ def test_an_automaton_that_expands_without_bound_is_refused(path):
 ROWS = np.array([[0.5, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 0.5, 0.5], [2.0, 1.0, 1.0]])
 
 
-@pytest.mark.parametrize("size", [2**31 - 1, 2**31, 2**40, 2**62, -1])
-@pytest.mark.parametrize(
-    ("model", "place"),
-    [
-        (SVC(Linear()), ("features", "n_columns")),
-        (SVC(Polynomial(2)), ("support", "n_columns")),
-        (SVC(Polynomial(2), solver=DualCD()), ("features", "factors", 0, "terms", 1, "n_columns")),
-        (SVC("precomputed"), ("support", "n_columns")),
-    ],
-    ids=["linear", "polynomial by examples", "polynomial", "precomputed"],
-)
-def test_a_number_of_columns_that_no_array_bears_out_is_refused(model, place, size, path):
+OF_WEIGHTS = [
+    (SVC(Linear()), ("features", "n_columns")),
+    (SVC(Polynomial(2), solver=DualCD()), ("features", "factors", 0, "terms", 1, "n_columns")),
+]
+OF_EXAMPLES = [(SVC(Polynomial(2)), ("support", "n_columns")), (SVC("precomputed"), ("support", "n_columns"))]
+
+
+def with_columns(model, place, size, path):
+    """A file of the model that claims to have `size` columns."""
     X = ROWS @ ROWS.T if model.kernel == "precomputed" else ROWS
 
     def change(spec, arrays):
@@ -197,7 +194,24 @@ def test_a_number_of_columns_that_no_array_bears_out_is_refused(model, place, si
         spec[name] = size
 
     craft(clone(model).fit(X, Y), path, change)
+
+
+@pytest.mark.parametrize(
+    ("model", "place", "size"),
+    [(*each, size) for each in OF_WEIGHTS + OF_EXAMPLES for size in (2**31, 2**40, 2**62, -1)]
+    + [(*each, 2**31 - 1) for each in OF_EXAMPLES],
+)
+def test_a_number_of_columns_for_which_there_is_no_memory_is_refused(model, place, size, path, monkeypatch):
+    monkeypatch.setattr(vectors, "available_memory", lambda: 10**9)
+    with_columns(model, place, size, path)
     assert_refused(path, "the field 'n_columns'")
+
+
+@pytest.mark.parametrize(("model", "place"), OF_WEIGHTS)
+def test_weights_take_memory_only_for_the_columns_that_have_one(model, place, path):
+    with_columns(model, place, 2**31 - 1, path)
+    with pytest.raises(InputError, match="the new rows have 3 columns, expected 2147483647 as in training"):
+        treille.load(path).predict(ROWS)
 
 
 @pytest.mark.parametrize("size", [2**31 - 1, 2**27])
@@ -231,9 +245,10 @@ def test_sizes_of_taggers_follow_from_their_features_whatever_a_file_says(name, 
     assert treille.load(path).predict(sentences) == treille.load(golden).predict(sentences)
 
 
-def test_the_columns_of_a_large_hash_are_read_back(path):
-    rows = sp.csr_matrix(([1.0, 2.0, 1.0, 2.0], ([0, 1, 2, 3], [5, 10**6, 5, 10**6])), (4, 2**22))
-    model = SVC(Linear()).fit(rows, Y)
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2)])
+def test_the_columns_of_a_large_hash_are_read_back(kernel, path):
+    rows = sp.csr_matrix(([1.0, 2.0, 1.0, 2.0], ([0, 1, 2, 3], [5, 10**6, 5, 10**6])), (4, 2**24))
+    model = SVC(kernel).fit(rows, Y)
     model.save(path)
     assert treille.load(path).predict(rows).tolist() == model.predict(rows).tolist()
 

@@ -61,6 +61,11 @@ def test_texts_and_other_objects_are_no_names_of_files(what):
     assert "secret" not in str(caught.value)
 
 
+def test_a_text_that_is_too_long_for_a_name_is_refused():
+    with pytest.raises(InputError, match="cannot be read: File name too long"):
+        treille.io.read(300 * "w")
+
+
 @pytest.mark.parametrize("save", ["save", "report", "fst", "sentences"])
 def test_results_are_written_to_names_of_files(save):
     model = treille.SVC(NGram(2)).fit(["abab", "baba", "ccdd"], ["a", "a", "b"])

@@ -299,6 +299,7 @@ def test_scales_without_effect_or_meaning_are_refused(tmp_path):
         ("a.plf", "acoustic=0.1", r"scale names 'acoustic', but .*a\.plf, line 1 has no such scores: it has none"),
         ("a.ark", {"lm": 2}, r"a\.ark, lattice 0 has no such scores: it has 'language', 'acoustic'"),
         ("a.ark", "acoustic:0.1", "scale is 'acoustic:0.1', expected a number, or one for each score"),
+        ("a.ark", "lm=1,lm=2", "scale is 'lm=1,lm=2', expected each score once"),
         ("a.ark", 0, "scale is 0, expected a positive number"),
         ("a.txt", 0.1, "holds no lattices, for which --scale is"),
     ):

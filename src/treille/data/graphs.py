@@ -136,7 +136,7 @@ class Graphs(PackedBatch, GraphArrays):
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
         """Neighbourhoods that occur, plus shortest paths, or plus counted neighbourhoods where pairs of nodes are too many."""
-        some = data if isinstance(data, (Graphs, PackedGraphs)) else cls(list(data[:SIZED]))
+        some = data if isinstance(data, (Graphs, PackedGraphs)) else pack(read_each(data[:SIZED], graph_of))
         sizes = np.diff(some.offsets[: SIZED + 1]).astype(float)
         paths = (sizes**2).sum() <= MOST_PARTNERS * sizes.sum()
         other, why = (

@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from treille.data.base import first_item
 from treille.data.sequences import as_residues
 from treille.data.strings import Strings
@@ -41,7 +43,7 @@ def recognised(X: Any) -> str | None:
     True
     """
     if isinstance(X, Strings):
-        texts: list[Any] = list(X) if X.unit == "char" and X.residues is None else []
+        texts: list[Any] = list(X) if X.unit == "char" and X.residues is None and not _has_blanks(X) else []
     else:
         texts = list(X) if isinstance(first_item(X), str) else []
     if not all(isinstance(text, str) and text for text in texts):
@@ -54,6 +56,11 @@ def recognised(X: Any) -> str | None:
     if all(map(AMINO_ACIDS.fullmatch, texts)):
         return "protein" if _are_residues(texts, total) else None
     return "smiles" if _are_molecules(texts) else None
+
+
+def _has_blanks(X: Strings) -> bool:
+    """Whether some text has a blank. The texts are not decoded, which takes seconds if they are many."""
+    return any(X.alphabet[symbol].isspace() for symbol in np.flatnonzero(np.bincount(X.symbols)))
 
 
 def _nucleotides(texts: list[str], total: int) -> str | None:

@@ -23,7 +23,7 @@ from treille.data.base import (
     selection,
 )
 from treille.data.format import count, short_json, visible
-from treille.data.scripts import without_blanks
+from treille.data.scripts import SAMPLE, without_blanks
 from treille.io import fasta, stored
 from treille.io.errors import InputError
 from treille.io.fields import Fields
@@ -159,7 +159,8 @@ class Strings(FlatBatch):
         if TextUnit.of(first.unit).separator:
             unit = first.unit if TextUnit.of(first.unit).splits_texts else "word"
             return ((f"2*{_weighted(2, unit, 1)}", "single symbols and pairs, weighted by idf, suit words and events"),)
-        script = None if first.unit == "byte" else without_blanks(data)
+        some = data[:: max(1, len(data) // SAMPLE)] if isinstance(data, Strings) else data  # the others are not decoded
+        script = None if first.unit == "byte" else without_blanks(some)
         if script is not None:
             unit, (name, share) = data.unit if isinstance(data, Strings) else "char+lower", script
             what = f"{share:.0%} of the letters are of scripts without blanks between words, most of them {name}"

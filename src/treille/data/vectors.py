@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from treille.data.base import FlatBatch, Summary, as_index, codes_of, first_item, is_frame, per_column, running_sum
+from treille.data.base import (
+    FlatBatch,
+    Summary,
+    as_index,
+    available_memory,
+    codes_of,
+    first_item,
+    from_arrow,
+    is_frame,
+    per_column,
+    running_sum,
+)
 from treille.data.format import count, listed
 from treille.io import stored
 from treille.io.errors import InputError
@@ -146,7 +157,11 @@ class Vectors(FlatBatch):
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "Vectors":
-        width, values = stored.size(spec, "n_columns", arrays), stored.array(arrays, "values", np.float64)
+        width, values = stored.whole(spec, "n_columns", most=MOST_COLUMNS), stored.array(arrays, "values", np.float64)
+        if (
+            8 * width > available_memory()
+        ):  # few columns of many may occur, as in hashed features: no array bounds their number
+            raise InputError(f"the field 'n_columns' is {width:,}, which needs more memory than there is")
         columns, offsets = stored.indices(arrays, "columns", width), stored.offsets(arrays, "offsets", len(values))
         if len(columns) != len(values):
             raise InputError("the vectors in the file do not have one column for each number")
@@ -160,6 +175,7 @@ class Vectors(FlatBatch):
 
 def _read(data: Any) -> tuple[sp.csr_matrix, list[str] | None]:
     """The numbers as a CSR matrix of float64, and the names of the columns if they have some."""
+    data = from_arrow(data)
     if isinstance(data, Vectors):
         return data.to_csr().copy(), data.names
     if isinstance(data, NumberRows):

@@ -149,7 +149,7 @@ def block_ids(ids: Iterable[object], known: bool | None, repeated: bool = False)
 
 
 def unique(ids: Iterable[object], repeated: bool = False) -> list[str] | None:
-    """Names of examples as strings; None if one is missing or occurs twice, or, with `repeated`, if less than half differ.
+    """Names of examples as strings; None if one is missing or occurs twice; with `repeated`, unless more than half differ.
 
     >>> unique(["a", 2]), unique(["a", "a"]), unique([None]), unique(["a", "b", "a"], repeated=True)
     (['a', '2'], None, None, ['a', 'b', 'a'])

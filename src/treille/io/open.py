@@ -114,7 +114,7 @@ def open_bytes(path: str | os.PathLike[str]) -> Bytes:
     except ValueError as error:  # such as a NUL in the name
         raise InputError(f"{name!r}: not the name of a file: {error}") from None
     except OSError as error:
-        if Path(path).is_dir():
+        if os.path.isdir(path):
             files = sorted(member.name for member in Path(path).iterdir() if member.is_file())
             such = f", such as {', '.join(files[:5])}" if files else "; it holds no file"
             raise InputError(f"{path}: is a folder, expected a file{such}") from None

@@ -20,13 +20,14 @@ def as_targets(y: Any, what: str = "label") -> np.ndarray:
         kind = type(y).__name__
         raise InputError(f"the {what}s are a {kind}, expected a list or an array with one {what} per example, in order")
     if hasattr(y, "__len__") and str(getattr(y, "dtype", "object")) == "object":
-        for i, each in enumerate(y):
-            several = isinstance(each, (Set, Mapping)) or (
-                what == "label" and isinstance(each, (Sequence, np.ndarray)) and not isinstance(each, (str, bytes))
-            )
-            if several:
-                instead = ONE_BY_ONE if what == "label" else "use a number, or a list of numbers"
-                raise InputError(f"{what} {i} is a {type(each).__name__}, expected one {what} per example: {instead}")
+        several = (Set, Mapping) if what != "label" else (Set, Mapping, Sequence, np.ndarray)
+        refused = {
+            kind for kind in set(map(type, y)) if issubclass(kind, several) and not issubclass(kind, (str, bytes))
+        }
+        if refused:
+            i, found = next((i, type(each)) for i, each in enumerate(y) if type(each) in refused)
+            instead = ONE_BY_ONE if what == "label" else "use a number, or a list of numbers"
+            raise InputError(f"{what} {i} is a {found.__name__}, expected one {what} per example: {instead}")
     try:
         return np.asarray(y)
     except ValueError:

@@ -149,6 +149,8 @@ def parse_scale(value: Any) -> Scale | None:
     if isinstance(value, str):
         pairs = [pair.partition("=") for pair in value.split(",")]
         given = {name.strip(): to_float(factor) for name, _, factor in pairs} if "=" in value else to_float(value)
+        if isinstance(given, dict) and len(given) < len(pairs):
+            raise InputError(f"scale is {value!r}, expected each score once")
     factors = given if isinstance(given, Mapping) else {"all costs": given}
     for name, factor in factors.items():
         if not isinstance(factor, Real) or isinstance(factor, bool) or not np.isfinite(float(factor)):

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from treille.data import Vectors
 from treille.data.base import align
+from treille.data.vectors import MOST_COLUMNS
 from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike
@@ -55,7 +56,7 @@ class Linear(Kernel):
         return A @ B.T
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> "ColumnMap":
-        width = stored.size(spec, "n_columns", arrays)
+        width = stored.whole(spec, "n_columns", most=MOST_COLUMNS)
         columns = stored.indices(arrays, "columns", width, kind=np.int64)
         names = None if spec.get("names", 0) is None else stored.names(spec, "names")
         if len(np.unique(columns)) != len(columns) or (names is not None and len(names) != len(columns)):
