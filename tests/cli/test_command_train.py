@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import treille
@@ -217,6 +218,49 @@ def test_cross_validation_chooses_among_kernels_and_values_of_C(cli, wines):
     assert same.best_score_ == pytest.approx(best["accuracy"])
 
 
+@pytest.mark.parametrize("scoring", ["f1", "f1_macro", "roc_auc", "log_loss"])
+def test_candidates_are_chosen_by_any_score(cli, wines, scoring):
+    options = ["--cv", 3, "--C", "0.1,1,10", "--loss", "logistic", "--kernel", "ngram(2).normalized()"]
+    value = cli("train", wines, *options, "--scoring", scoring, "--json").json()
+    texts, labels = zip(*(line.rsplit(",", 1) for line in wines.read_text().splitlines()[1:]), strict=True)
+    folds, positive = StratifiedKFold(3, shuffle=True, random_state=0), value["score"]["positive"]
+    theirs = {
+        "f1": make_scorer(f1_score, pos_label=positive), "f1_macro": "f1_macro", "roc_auc": "roc_auc",
+        "log_loss": "neg_log_loss",
+    }[scoring]  # fmt: skip
+    same = treille.LogisticRegressionCV(NGram(2).normalized(), Cs=[0.1, 1.0, 10.0], cv=folds, scoring=theirs)
+    means = np.abs(same.fit(list(texts), list(labels)).cv_results_["mean_test_score"])
+    found = {each["C"]: each[scoring] for each in value["candidates"]}
+    assert [found[C] for C in (0.1, 1.0, 10.0)] == pytest.approx(means)
+    assert value["candidates"][0]["C"] == same.C_
+    if scoring in ("roc_auc", "log_loss"):
+        assert value["score"][scoring]["mean"] == pytest.approx(value["candidates"][0][scoring])
+    title = {"f1": "F1", "f1_macro": "macro F1", "roc_auc": "area under the ROC curve", "log_loss": "log loss"}[scoring]
+    shown = cli("train", wines, *options, "--scoring", scoring, "--nested").out
+    assert f"the best of 3 by {title}" in shown
+    assert title in next(line for line in shown.splitlines() if line.startswith("score:"))
+
+
+def test_scores_of_several_classes(cli, tmp_path):
+    texts, labels = [f"{label * 3} {i}" for label in "abc" for i in range(6)], [*"aaaaaabbbbbbcccccc"]
+    (tmp_path / "t.csv").write_text("text,label\n" + "".join(map("{},{}\n".format, texts, labels)))
+    options = ["t.csv", "--cv", 3, "--loss", "logistic", "--json"]
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    for scoring, theirs in (("roc_auc", "roc_auc_ovr"), ("log_loss", "neg_log_loss")):
+        same = treille.LogisticRegressionCV(Cs=[30.0], cv=folds, scoring=theirs).fit(texts, labels).best_score_
+        value = cli("train", *options, "--scoring", scoring).json()["score"][scoring]["mean"]
+        assert value == pytest.approx(abs(same))
+    answer = cli("train", *options, "--scoring", "f1")
+    assert answer.code != 0
+    assert "f1 is the score of one of two classes, and there are 3: use f1_macro" in answer.err
+
+
+def test_the_default_C_is_the_one_of_the_estimator(cli, wines):
+    for loss, C in (("hinge", 1.0), ("squared_hinge", 1.0), ("logistic", 30.0)):
+        cli("train", wines, "--loss", loss, "--model", f"{loss}.treille")
+        assert treille.load(f"{loss}.treille").C == C
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -226,6 +270,8 @@ def test_cross_validation_chooses_among_kernels_and_values_of_C(cli, wines):
         (["--C", "0.1,-1", "--cv", 3], "C is -1.0, expected a positive number"),
         (["--kernel", "ngram(3..1)", "--cv", 3], "the range 3..1 is empty"),
         (["--kernel", "ngram(1..2000)", "--cv", 3], "stands for 2,000 kernels"),
+        (["--scoring", "log_loss", "--cv", 3], "log_loss needs probabilities: add --loss logistic"),
+        (["--scoring", "f1", "--holdout", 0.2], "is for --cv, which chooses by it: add --cv 5"),
     ],
 )
 def test_grids_that_cannot_be_searched_are_refused(cli, wines, options, message):

@@ -367,7 +367,7 @@ def estimators() -> Iterator[tuple[str, Case]]:
     yield "ridge_weights", wines(Ridge(NGram(2).normalized(), solver=NormalEquations()), PRICES)
     yield "ridge_targets", wines(Ridge(NGram(2)), [[price, float(two)] for price, two in zip(PRICES, TWO, strict=True)])
     yield "ridge_gram", wines(Ridge(Subsequence(2).normalized(), alpha=0.5), PRICES)
-    yield "logistic_regression", wines(LogisticRegression(NGram(2)), TWO)
+    yield "logistic_regression", wines(LogisticRegression(NGram(2), C=1.0), TWO)
     yield "logistic_regression_classes", wines(LogisticRegression(NGram(2).normalized(), C=10.0))
     yield "one_class_svm", wines(OneClassSVM(NGram(2).normalized(), nu=0.25), None)
     yield "one_class_svm_support_examples", wines(OneClassSVM(Subsequence(2).normalized()), None)

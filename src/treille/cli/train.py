@@ -53,6 +53,7 @@ from treille.cli.options import (
     solver_option,
 )
 from treille.cli.parts import Limits, hint_memory, train_parts
+from treille.cli.scorings import SCORINGS
 from treille.cli.stream import train_stream
 from treille.cli.training import HeldOut, Splits, Trained, TrainingJob, check_scoring, checked, of_classes
 from treille.data.format import class_counts, count, shares
@@ -70,8 +71,10 @@ NOT_STREAMED = ("--C", "--loss", "--tol", "--solver", "--max-epochs", "--class-w
 CS = "Weight of the losses; with --cv, the best of several: 0.1,1,10."
 LOSS = "hinge, squared_hinge, or logistic, for probabilities."
 NESTED = "With --cv and several candidates: score the choice itself, on folds that it does not see."
+SCORING = "With --cv: the score to choose by: accuracy, f1, f1_macro, roc_auc, or log_loss, of --loss logistic."
 SOLVER = "Such as DualCD, SMO or FiniteNewton, by their names in Python."
 STREAM = "Train a perceptron in one pass over a file that need not fit in memory."
+Scoring = Literal["accuracy", "f1", "f1_macro", "roc_auc", "log_loss"]
 
 
 @options.with_options()
@@ -80,12 +83,13 @@ def run(
     *,
     reading: options.ReadingOptions,
     kernel: options.KernelText = None,
-    C: Annotated[str, option("NUMBER", CS, "--C")] = "1",
+    C: Annotated[str | None, option("NUMBER", CS, "--C", default="1; 30 with --loss logistic")] = None,
     loss: Annotated[Literal["hinge", "squared_hinge", "logistic"], option("NAME", LOSS)] = "hinge",
     tol: options.Tol = 1e-3,
     solver: Annotated[str, option("NAME", SOLVER, default="chosen for the data")] = "auto",
     class_weight: Annotated[Literal["balanced"] | None, option("balanced", "Give rare classes a larger C.")] = None,
     no_intercept: Annotated[bool, flag("--no-intercept", "Learn no intercept.")] = False,
+    scoring: Annotated[Scoring, option("NAME", SCORING)] = "accuracy",
     nested: Annotated[bool, flag("--nested", NESTED)] = False,
     common: options.TrainingOptions,
     limits: Annotated[Limits, Limits],
@@ -102,10 +106,14 @@ def run(
     if stream:
         trained = train_stream(task, kernel, not no_intercept)
     else:
-        kernels, Cs = kernel_options(kernel), numbers_option(C, "--C")
+        kernels, Cs = kernel_options(kernel), numbers_option(C, "--C") if C else []
         if common.cv is None:
             _refuse_several(kernels, Cs, limits)
-        if nested and (common.cv is None or len(Cs) * max(1, len(kernels)) == 1):
+        if common.cv is None:
+            given.refuse(("--scoring",), "is for --cv, which chooses by it: add --cv 5, or leave it out")
+        if scoring == "log_loss" and loss != "logistic":
+            raise typer.BadParameter("log_loss needs probabilities: add --loss logistic", param_hint="--scoring")
+        if nested and (common.cv is None or max(1, len(Cs)) * max(1, len(kernels)) == 1):
             why = "is for --cv with several kernels or values of C: without a choice, --cv is not optimistic"
             raise typer.BadParameter(why, param_hint="--nested")
         shared: dict[str, Any] = {
@@ -113,18 +121,25 @@ def run(
             "fit_intercept": not no_intercept, "random_state": common.seed, **common.parameters(printer),
         }  # fmt: skip
         machine: Any = LogisticRegression(**shared) if loss == "logistic" else SVC(loss=loss, **shared)
+        Cs = Cs or [machine.C]
         for value in Cs:
             checked(machine.set_params(C=value))
         if limits.asked_by:
             trained = train_parts(task, machine, limits)
         else:
             search = LogisticRegressionCV if loss == "logistic" else SVCCV
-            trained = _train_in_memory(task, machine, search, kernels, Cs, nested)
+            trained = _train_in_memory(task, machine, search, kernels, Cs, scoring, nested)
     trained.show(task, command("inspect", common.model), task.predict)
 
 
 def _train_in_memory(
-    task: TrainingJob, machine: Any, search: Any, kernels: Sequence[Kernel], Cs: Sequence[float], nested: bool
+    task: TrainingJob,
+    machine: Any,
+    search: Any,
+    kernels: Sequence[Kernel],
+    Cs: Sequence[float],
+    scoring: str,
+    nested: bool,
 ) -> Trained:
     """Trains on all examples at once, by the best of several kernels and values of C if there is a cross-validation."""
     (data, tested), cv, holdout = _read(task, machine.kernel), task.options.cv, task.options.holdout
@@ -137,7 +152,7 @@ def _train_in_memory(
     if cv:
         splits = training.fold_splits(labels, cv, machine.random_state, task.printer)
         kernels = kernels or [data.kernel]
-        choice = search, machine, kernels, Cs, batch, labels, splits, positive
+        choice = search, machine, kernels, Cs, batch, labels, splits, positive, scoring
         unbiased = training.nested(*choice) if nested else None
         machine, scored, candidates = training.choose(*choice)
         scored = unbiased or scored
@@ -155,9 +170,9 @@ def _train_in_memory(
         _write_report(task, task.options.report, machine, data, batch, scored, splits, tested)
     plan, source, several = machine.plan_, data.examples, len(candidates)
     why = data.why if plan.kernel is machine.kernel else plan.kernel_why
-    best = f"C = {machine.C:g}, {format_kernel(plan.kernel)}: the best of {several} by accuracy" if several > 1 else ""
+    chosen = f"C = {machine.C:g}, {format_kernel(plan.kernel)}: the best of {several} by {SCORINGS[scoring].title}"
     values = of_classes(source.format, class_counts(labels), candidates)
-    return Trained(machine, source.source, why, scored, {"chosen": best}, values)
+    return Trained(machine, source.source, why, scored, {"chosen": chosen if several > 1 else ""}, values)
 
 
 def _write_report(

@@ -3,7 +3,7 @@
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from treille.cli.console import Printer
 from treille.cli.models import print_saved
 from treille.cli.options import Reading, Training, command, option_errors, positive_option
 from treille.cli.predict import predicted
+from treille.cli.scorings import SCORINGS
 from treille.data.format import class_counts
 from treille.explain.report import describe_report
 from treille.explain.scores import Scores, describe, measure, measure_pairs, refuse_unknown_labels, summary
@@ -46,6 +47,13 @@ class HeldOut:
         positive, mean = folds[0].positive, summary(folds)
         values = {"how": how, "positive": positive, "folds": len(folds), **mean}
         return cls(f"{describe(mean, positive)}, {how}", values, not_converged, *single)
+
+    def with_score(self, scoring: str, mean: float) -> "HeldOut":
+        """Adds the score that candidates were chosen by, unless it is among the others."""
+        if scoring in self.values or scoring == "f1_macro":
+            return self
+        text = f"{SCORINGS[scoring].title} {mean:.4f}, {self.text}"
+        return replace(self, text=text, values=self.values | {scoring: {"mean": mean}})
 
 
 @dataclass(frozen=True)
@@ -262,16 +270,17 @@ def choose(
     labels: Sequence[str],
     splits: Splits,
     positive: str | None,
+    scoring: str,
 ) -> tuple[Any, HeldOut, list[dict[str, Any]]]:
-    """Chooses the kernel and C of highest accuracy on held-out examples. Returns the model, fitted on all examples, its scores, and
-    the parameters and mean accuracy of each candidate, the best first."""
+    """Chooses the kernel and C with the best score on held-out examples. Returns the model, fitted on all examples, its scores, and
+    the parameters and mean score of each candidate, the best first."""
     own = model.get_params(deep=False)
     params = {name: own[name] for name in chooser().get_params(deep=False) if name in own and name != "kernel"}
-    folds = list[Scores]()
+    folds, wanted = list[Scores](), SCORINGS[scoring]
 
     def scorer(fold: Any, X: Any, y: Any) -> float:
         folds.append(measure(y.tolist(), fold.predict(X).tolist(), positive))
-        return folds[-1].accuracy
+        return wanted.gain(fold, X, y, folds[-1])
 
     search = fit(chooser(list(kernels), Cs, cv=splits, scoring=scorer, **params), batch, np.array(labels))
     kernel, value = divmod(search.best_index_, len(Cs))
@@ -280,13 +289,14 @@ def choose(
     failed = int((search.gaps_[search.best_index_] > model.tol).sum())
     means = search.cv_results_["mean_test_score"]
     candidates = [
-        {"kernel": format_kernel(params["kernel"]), "C": params["C"], "accuracy": float(mean)}
+        {"kernel": format_kernel(params["kernel"]), "C": params["C"], scoring: wanted.sign * float(mean)}
         for params, mean in zip(search.cv_results_["params"], means, strict=True)
     ]
-    candidates.sort(key=lambda each: -each["accuracy"])
+    candidates.sort(key=lambda each: -wanted.sign * each[scoring])
     how, several = f"in {n_folds}-fold cross-validation", len(candidates)
     scored = HeldOut.of(f"{how}, {optimistic(several)}" if several > 1 else how, of_best, failed)
     scored.values["optimistic"] = several > 1
+    scored = scored.with_score(scoring, candidates[0][scoring])
     return search.best_estimator_, scored, candidates
 
 
@@ -304,16 +314,19 @@ def nested(
     labels: Sequence[str],
     splits: Splits,
     positive: str | None,
+    scoring: str,
 ) -> HeldOut:
     """Scores the choice itself: for every split, chooses on its training examples by folds of these, and scores on the others."""
-    y, folds, failed = np.array(labels), list[Scores](), 0
+    y, folds, failed, wanted = np.array(labels), list[Scores](), 0, list[float]()
     for train, test in splits:
         own = y[train].tolist()
         inner = fold_splits(own, len(splits), model.random_state, Printer(quiet=True))
-        best, _, _ = choose(chooser, model, kernels, Cs, batch[train], own, inner, positive)
+        best, _, _ = choose(chooser, model, kernels, Cs, batch[train], own, inner, positive, scoring)
         folds.append(score(best, batch[test], y[test].tolist(), positive)[0])
+        wanted.append(SCORINGS[scoring].value(best, batch[test], y[test], folds[-1]))
         failed += best.report_.status != "converged"
-    return HeldOut.of(f"in nested {len(splits)}-fold cross-validation: chosen anew without each fold", folds, failed)
+    scored = HeldOut.of(f"in nested {len(splits)}-fold cross-validation: chosen anew without each fold", folds, failed)
+    return scored.with_score(scoring, float(np.mean(wanted)))
 
 
 def held_out(

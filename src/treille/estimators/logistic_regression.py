@@ -26,7 +26,9 @@ class LogisticRegression(ClassifierParameters, Classifier):
 
     Parameters
     ----------
-    kernel, C, tol, max_epochs, fit_intercept, class_weight, solver, space, n_jobs, random_state, verbose
+    C : float
+        As in `SVC`, but 30 by default: the logistic loss needs larger weights than the hinge loss for confident probabilities.
+    kernel, tol, max_epochs, fit_intercept, class_weight, solver, space, n_jobs, random_state, verbose
         As in `SVC`; there is no free intercept. "auto" is `DualCD` or `FiniteNewton`.
 
     Attributes
@@ -51,7 +53,7 @@ class LogisticRegression(ClassifierParameters, Classifier):
 
     _task = ProbabilisticClassification
     kernel: KernelParameter = None
-    C: float = 1.0
+    C: float = 30.0
 
     def check_parameters(self) -> None:
         check_positive("C", self.C)
@@ -79,7 +81,11 @@ class HeldOutProbabilities(HeldOutClassifier):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """One row per held-out example."""
-        return np.exp(log_probabilities(self.outputs))
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """One row per held-out example."""
+        return log_probabilities(self.outputs)
 
 
 @dataclass(eq=False, repr=False)
