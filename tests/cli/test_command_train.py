@@ -255,6 +255,12 @@ def test_scores_of_several_classes(cli, tmp_path):
     assert "f1 is the score of one of two classes, and there are 3: use f1_macro" in answer.err
 
 
+def test_class_weights_that_change_little_are_reported(cli, wines):
+    options = ["--kernel", "ngram(3).normalized()", "--class-weight", "balanced", "--model", "w.treille", "--force"]
+    assert "weights:  class weights change little: at most " in cli("train", wines, *options, "--C", 100).out
+    assert "class weights" not in cli("train", wines, *options, "--C", 0.01).out
+
+
 def test_the_default_C_is_the_one_of_the_estimator(cli, wines):
     for loss, C in (("hinge", 1.0), ("squared_hinge", 1.0), ("logistic", 30.0)):
         cli("train", wines, "--loss", loss, "--model", f"{loss}.treille")

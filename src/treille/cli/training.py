@@ -149,6 +149,7 @@ class Trained:
             "sizes": plan.sizes,
             "memory": "",
             "training": describe_report(machine.report_, machine.tol, machine.task().pairs),
+            "weights": f"class weights {plan.class_weights}" if plan.class_weights else "",
             "score": self.score.text if self.score else "",
             **self.fields,
         }
