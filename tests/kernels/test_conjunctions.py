@@ -20,6 +20,7 @@ from treille.kernels.parse import format_kernel, parse_kernel
 from treille.kernels.polynomial import conjunctions_of
 from treille.solvers import ConjugateGradient, DualCD, Problem
 from treille.solvers.problem import Hinge, SquaredHinge
+from treille.spaces import footprint
 from treille.testing import check_estimator, check_kernel
 
 RANDOM = np.random.default_rng(1)
@@ -249,6 +250,22 @@ def test_an_expansion_that_does_not_fit_is_refused_with_its_size(monkeypatch):
     with pytest.raises(InputError, match=r"would take .*, but 30\.0 kB are free"):
         Conjunctions(2).fit_features(Vectors(SPARSE))
     assert SVC(Conjunctions(2)).fit(SPARSE, np.arange(400) % 2).plan_.space.name == "gram"
+
+
+MANY = sp.csr_matrix((RANDOM.random((1500, 40)) < 0.3).astype(float))
+
+
+def test_the_support_is_counted_in_all_of_many_examples():
+    model = SVC(Conjunctions(2, min_support=200), tol=0.1).fit(MANY, np.arange(1500) % 2)
+    assert model.features_.n_features == len(frequent(MANY.toarray(), 2, 200)) + 1
+
+
+@pytest.mark.parametrize("kernel", [Conjunctions(3), Polynomial(3)], ids=repr)
+def test_rows_of_many_examples_that_do_not_fit_are_matched_and_not_refused(kernel, monkeypatch):
+    for module in (conjunction_features, footprint):
+        monkeypatch.setattr(module, "available_memory", lambda: 3_000_000)
+    model = SVC(kernel, solver=DualCD(), tol=0.1, C=1e-4).fit(MANY, np.arange(1500) % 2)
+    assert (model.plan_.space.name, model.report_.status) == ("rows", "converged")
 
 
 def test_sizes_are_estimated_by_a_sample_of_roots():

@@ -44,6 +44,15 @@ def test_a_kernel_that_is_zero_for_most_examples_is_named():
         SVC(Subpath(0.5)).fit(Trees(["(a)", "(b)"] * 6), y)
 
 
+def test_examples_are_counted_where_every_class_has_its_weights():
+    texts = ["ab", *["abc", "bcd", "cda"] * 4]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SVC(NGram(3).weighted("nb")).fit(texts, [0, *[0, 1, 2] * 4])
+    with pytest.warns(DataWarning, match="is 0 for 9 of 13 examples"):
+        SVC(NGram(3).weighted("nb")).fit([*["ab"] * 9, "abc", "bcd", "cda", "abc"], [*[0, 1, 2] * 3, 0, 1, 2, 0])
+
+
 def test_sequences_shorter_than_the_windows_of_the_default_get_3_mers():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -111,6 +111,12 @@ class Kernel(BaseEstimator, ABC):
         return any(kernel.needs_features for kernel in operands(self))
 
     @property
+    def limits_rows(self) -> bool:
+        """Whether `fit_features` itself keeps the rows within the memory, or needs all examples, so that some are not measured
+        before."""
+        return self.needs_features
+
+    @property
     def needs_labels(self) -> bool:
         """Whether the features depend on the labels of the training examples; by default, if the features of a kernel inside do."""
         return any(kernel.needs_labels for kernel in operands(self))

@@ -198,6 +198,8 @@ class Conjunctions(Kernel):
                 f"min_support is {share!r}, expected a number of examples, at least 1, or a share of them between 0 and 1"
             )
 
+    limits_rows = True  # conjunctions that do not fit are matched whenever rows are read
+
     @property
     def needs_features(self) -> bool:
         return not (isinstance(self.min_support, Integral) and self.min_support == 1)

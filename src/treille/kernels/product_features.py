@@ -35,6 +35,8 @@ class ProductKernel(CompositeKernel):
     together have at most n^2 products of features, n the number of examples, and these fit in memory.
     """
 
+    limits_rows = True  # the products are estimated before they are computed
+
     @abstractmethod
     def factors(self) -> list[Kernel]:
         """The kernels whose features are multiplied: both sides, or the base of a power."""

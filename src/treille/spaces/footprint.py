@@ -65,7 +65,7 @@ def spread(n: int, total: int) -> np.ndarray:
 def check_rows_fit(kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> None:
     """Refuses a batch whose rows would not fit in memory, before its features are counted."""
     n = len(batch)
-    if n < FEWEST:
+    if n < FEWEST or any(leaf.limits_rows for leaf, _ in leaf_kernels(kernel, batch[:1])):
         return
     few = n // 100
     sample = Footprint.of(kernel, batch[spread(few, n)], n_jobs)

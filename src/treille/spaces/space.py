@@ -149,7 +149,7 @@ class KernelRowsSpace(RowsSpace):
 
 def warn_of_zeros(kernel: Kernel, norms: np.ndarray) -> None:
     """Warns if most examples are 0 for the kernel, so that the model cannot tell them apart: `norms` are their k(x, x)."""
-    found = norms if norms.ndim == 1 else norms[0]
+    found = norms if norms.ndim == 1 else norms.max(axis=1)  # one column per problem
     zeros = int((found == 0).sum())
     if 2 * zeros > len(found):
         warnings.warn(
