@@ -8,32 +8,28 @@
 ['text', 'bits']
 """
 
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import importlib.util
+import typing
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from treille.estimators import *  # noqa: F403
     from treille.public import *  # noqa: F403
     from treille.public import __all__ as __all__
     from treille.public import __version__ as __version__
 else:
-    import_module("treille.registry")  # formats of other packages are known to treille.io, whatever is imported first
+    importlib.import_module(
+        "treille.registry"
+    )  # formats of other packages are known to treille.io, whatever is imported first
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         """Imports the public names when one is used: scikit-learn takes a second, and `treille --version` does not need it."""
-        if name.islower() and not name.startswith("_") and _has_module(name):
-            return import_module(f"treille.{name}")
-        if name not in ("__all__", "__version__") and name.startswith("_"):
-            raise AttributeError(f"module 'treille' has no attribute {name!r}")
-        public = import_module("treille.public")
+        if not name.startswith("__") and importlib.util.find_spec(f"treille.{name}") is not None:
+            return importlib.import_module(f"treille.{name}")
+        public = importlib.import_module("treille.public")
         if not hasattr(public, name):
             raise AttributeError(f"module 'treille' has no attribute {name!r}")
         value = globals()[name] = getattr(public, name)
         return value
 
-    def _has_module(name: str) -> bool:
-        return any(Path(folder, name).is_dir() or Path(folder, f"{name}.py").is_file() for folder in __path__)  # noqa: F405
-
     def __dir__() -> list[str]:
-        return sorted({*globals(), *import_module("treille.public").__all__})
+        return sorted({*globals(), *importlib.import_module("treille.public").__all__})

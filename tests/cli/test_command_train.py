@@ -98,6 +98,13 @@ def test_the_best_of_several_is_marked_as_optimistic_and_nested_folds_score_the_
         assert "--nested" in answer.err
 
 
+def test_classes_that_are_too_small_for_nested_folds_are_named(cli, tmp_path):
+    (tmp_path / "few.csv").write_text("text,label\n" + "aa,a\nbb,b\n" * 3)
+    answer = cli("train", "few.csv", "--cv", 3, "--C", "0.1,1", "--nested")
+    assert answer.code == 1
+    assert "--nested: without one of the folds, no class has 3 examples" in answer.err
+
+
 def test_nested_scores_are_those_of_a_search_inside_a_cross_validation(cli, wines):
     texts, labels = zip(*(line.rsplit(",", 1) for line in wines.read_text().splitlines()[1:]), strict=True)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)

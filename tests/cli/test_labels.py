@@ -54,6 +54,11 @@ def test_options_that_take_several_files_take_them_one_after_another(cli, genes)
     swallowed = cli("train", "--test", "pos.test.fa", "neg.test.fa", "pos.fa", "neg.fa")
     assert swallowed.code == 2
     assert "--test takes all words up to the next option: put the others before it, or after --" in swallowed.err
+    report = ("report", "m.treille", "--output", "report.html", "--force", "--train", "pos.fa", "pos.test.fa")
+    swallowed = cli(*report)  # FILE is optional: the last word may be meant for it
+    assert (swallowed.code, swallowed.out) == (2, "")
+    assert "none is left for FILE: put FILE before it, or repeat --train before each of its values" in swallowed.err
+    assert cli("report", "m.treille", "--train", "pos.fa", "--train", "neg.fa").code == 0
 
 
 def test_labels_of_several_files_are_joined(cli, genes):

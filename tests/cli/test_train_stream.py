@@ -96,6 +96,15 @@ def test_a_test_file_is_scored_and_no_model_need_be_kept(cli, wine_lines):
     assert "no, name a file with --model" in answer.out
 
 
+def test_a_model_that_was_saved_before_its_test_file_was_refused_is_named(cli, wine_lines, tmp_path):
+    (tmp_path / "pink.csv").write_text("text,label\na wine,pink\n")
+    answer = cli("train", "a.csv", "--stream", "--test", "pink.csv", "--model", "m.treille")
+    assert answer.code == 1
+    assert "pink (1)" in answer.err
+    assert answer.err.endswith("The model is saved, in m.treille\n")
+    assert cli("inspect", "m.treille").code == 0
+
+
 @pytest.mark.parametrize(
     "words",
     [("--C", "3"), ("--loss", "logistic"), ("--cv", "5"), ("--holdout", "0.2"), ("--seed", "7"), ("--tol", "0.1"),

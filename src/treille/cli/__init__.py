@@ -11,7 +11,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None and hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly when a reader such as `head` has seen enough
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    if words == ["--version"]:
+    if words[0] == "--version":
         sys.stdout.write(f"treille {version('treille')}\n")
         return 0
     from treille.cli.app import run

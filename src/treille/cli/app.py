@@ -53,17 +53,9 @@ for verb in VERBS.split():
 app.add_typer(tag.group, name="tag")
 
 
-def _version(requested: bool) -> None:
-    if requested:
-        typer.echo(f"treille {treille.__version__}")
-        raise typer.Exit
-
-
 @app.callback(help=HELP)
 def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,  # see `main`
 ) -> None: ...
 
 
@@ -78,7 +70,10 @@ def run(words: Sequence[str]) -> int:
         code = 130
     except UsageError as error:
         where = getattr(error.ctx, "command_path", "treille")
-        fail(f"{error.format_message()}\nTry '{where} --help'.")
+        message = error.format_message().replace(
+            "Value error, ", ""
+        )  # pydantic's words, where a value is none of the choices
+        fail(f"{message}\nTry '{where} --help'.")
         return 2
     except (treille.InputError, OSError, MemoryError) as error:
         fail(_message(error))

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_type_hints
 
@@ -52,7 +52,10 @@ def argument(metavar: str, help: str) -> Any:
 
 
 class Command(TyperCommand):
-    """A command whose options of several values take all words up to the next option: `--test a b` means `--test a --test b`."""
+    """A command whose options of several values take all words up to the next option: `--test a b` means `--test a --test b`.
+
+    Where an argument is left without words, they may have been meant for it, and are refused.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         several = {name for each in self.params if getattr(each, "multiple", False) for name in each.opts}
@@ -70,14 +73,24 @@ class Command(TyperCommand):
             else:
                 first = False
             words.append(word)
+        taken = " and ".join(sorted({word.partition("=")[0] for word in words} & several))
         try:
-            return super().parse_args(ctx, list(words))
+            rest = super().parse_args(ctx, list(words))
         except UsageError as error:
             if not further or not error.format_message().startswith("Missing argument"):
                 raise
-            taken = " and ".join(sorted({word.partition("=")[0] for word in words} & several))
             advice = f"{taken} takes all words up to the next option: put the others before it, or after --"
             raise UsageError(f"{error.format_message()} {advice}", ctx=ctx) from None
+        empty = [
+            each for each in self.params if each.param_type_name == "argument" and not ctx.params.get(str(each.name))
+        ]
+        if further and empty:
+            left = str(empty[0].metavar).strip("[]")
+            advice = f"put {left} before it, or repeat {taken} before each of its values"
+            raise UsageError(
+                f"{taken} takes all words up to the next option, and none is left for {left}: {advice}", ctx=ctx
+            )
+        return rest
 
 
 FILES = (
@@ -240,37 +253,6 @@ class ReadingLike(Reading):
     def options(self, kernel: Kernel | None) -> dict[str, Any]:
         return super().options(kernel) | {"like": self.model}
 
-    @property
-    def as_in_training(self) -> "ReadingLike":
-        """These options with the --label of the training, where no labels are given in another way."""
-        given = self.label or self.labels or self.root_label or self.model.reading_.get("root_label")
-        return self if given else replace(self, label=self.model.reading_.get("label"))
-
-    def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
-        """The examples of files, with the labels that training had, or with those that other files have."""
-        own = self if labelled is False else self.as_in_training
-        try:
-            return Reading.read(own, printer, paths, labelled, kernel)
-        except InputError:
-            if own.label == self.label:
-                raise
-        return super().read(printer, paths, labelled, kernel)
-
-    def chunks(
-        self, paths: Sequence[str], labelled: bool, kernel: Kernel | None, ids: bool, **sizes: Any
-    ) -> Iterator[Examples]:
-        own = self.as_in_training if labelled else self
-        chunks = Reading.chunks(own, paths, labelled, kernel, ids, **sizes)
-        try:
-            first = next(chunks)
-        except InputError:
-            if own.label == self.label:
-                raise
-            yield from super().chunks(paths, labelled, kernel, ids, **sizes)
-            return
-        yield first
-        yield from chunks
-
 
 def _with_numbers(examples: Examples, kernel: Kernel) -> PackedColumns:
     """The columns of examples, with texts as numbers in the columns whose kernels read numbers."""
@@ -300,7 +282,7 @@ Force = Annotated[bool, flag("--force", "Overwrite what this command would not: 
 ReportPath = Annotated[Path | None, option("PATH", "Also write a report page, HTML.")]
 C = Annotated[float, option("NUMBER", "Weight of the losses; less is smoother.", "--C")]
 Tol = Annotated[float, option("NUMBER", "Relative duality gap to reach.")]
-POSITIVE = "The positive class of two, of F1 and the ROC curve."
+POSITIVE = "The positive class of two, for F1 and the ROC curve."
 Positive = Annotated[str | None, option("LABEL", POSITIVE, default="1, +, true, yes or positive, else sorts last")]
 
 

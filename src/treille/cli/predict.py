@@ -201,15 +201,19 @@ class Table:
             text = io.StringIO()
             each = ([v if isinstance(v, str) else f"{v:.{self.digits}g}" for v in row] for row in rows)
             csv.writer(text, lineterminator="\n").writerows(each)
-            self.file.write(text.getvalue().encode())
+            self.file.write(text.getvalue().encode("utf-8", "backslashreplace"))
         else:
-            self.file.write("".join(table_line(row, self.digits) for row in rows).encode())
+            lines = "".join(table_line(row, self.digits) for row in rows)
+            self.file.write(lines.encode("utf-8", "backslashreplace"))
 
     def _add_to_parquet(self, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
-        rows = pa.Table.from_arrays([pa.array(column) for column in columns], names=list(names))
+        valid = [
+            [v.encode("utf-8", "backslashreplace").decode() if isinstance(v, str) else v for v in c] for c in columns
+        ]
+        rows = pa.table(dict(zip(names, valid, strict=True)))
         self.parquet = self.parquet or parquet.ParquetWriter(self.file, rows.schema)
         self.parquet.write_table(rows)
 

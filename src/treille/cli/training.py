@@ -84,7 +84,11 @@ class TrainingJob:
             labels, source = chunk.examples.labels or [], chunk.examples.input or chunk.examples.source
             truth.update(labels)
             pairs.update(zip(labels, chunk.found.tolist(), strict=True))
-        refuse_unknown_labels(names, truth, source)
+        try:
+            refuse_unknown_labels(names, truth, source)
+        except InputError as error:
+            saved = f". The model is saved, in {self.options.model}" if self.options.model else ""
+            raise InputError(f"{error}{saved}") from None
         positive = positive_option(names, self.options.positive)
         return HeldOut.of(f"on {source}", [measure_pairs(pairs, positive)])
 
@@ -321,7 +325,10 @@ def nested(
     y, folds, failed, wanted = np.array(labels), list[Scores](), 0, list[float]()
     for train, test in splits:
         own = y[train].tolist()
-        inner = fold_splits(own, len(splits), model.random_state, Printer(quiet=True))
+        try:
+            inner = fold_splits(own, len(splits), model.random_state, Printer(quiet=True))
+        except InputError as error:
+            raise InputError(f"--nested: without one of the folds, {error}") from None
         best, _, _ = choose(chooser, model, kernels, Cs, batch[train], own, inner, positive, scoring)
         folds.append(score(best, batch[test], y[test].tolist(), positive)[0])
         wanted.append(SCORINGS[scoring].value(best, batch[test], y[test], folds[-1]))

@@ -57,8 +57,10 @@ def positive_class(classes: Sequence[str], wanted: str | None = None) -> str | N
     'ham'
     """
     if wanted is not None and (len(classes) != 2 or wanted not in classes):
-        found = f"the classes are {listed([visible_label(name) for name in classes], 5)}"
-        raise InputError(f"the positive class is to be {wanted!r}, expected one of two classes: {found}")
+        found = (
+            f"the classes are {listed([visible_label(name) for name in classes], 5)}" if classes else "there are none"
+        )
+        raise InputError(f"{wanted!r} cannot be the positive class, expected one of two classes: {found}")
     if wanted is not None or len(classes) != 2:
         return wanted
     for one, other in (classes, classes[::-1]):

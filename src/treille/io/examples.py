@@ -1,12 +1,12 @@
 """The arguments and the result of `read`."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .errors import InputError
-from .fields import Fields, Found, label_text, labels_of
+from .fields import Fields, Found, first_of, label_text, labels_of, split_label
 from .packed import PackedExamples, selected
 from .parameters import to_float
 from .weights import Scale
@@ -31,11 +31,18 @@ class Request:
     skip_unlabelled: bool = False
     ids: bool = True  # False: chunks need no ids
     repeated_ids: bool = False  # whether some ids may repeat if most differ: for those who only print them
+    trained_label: str | None = None  # the label that a model was trained on
 
     @property
     def how(self) -> str:
         """The way in which the format was recognised, for notes."""
         return f" (guessed from its {self.guessed_from})" if self.guessed_from else ""
+
+    def label_among(self, names: Collection[str]) -> str | None:
+        """The label that was asked for, otherwise the one that the model was trained on, if its field is among these."""
+        own = self.trained_label
+        known = own is not None and first_of([own.lower(), split_label(own)[0].lower()], names)
+        return own if known and self.label is None else self.label
 
     def examples(
         self,

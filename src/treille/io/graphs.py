@@ -284,7 +284,7 @@ def read_set(members: Sequence[Member], request: Request) -> Examples:
     targets = _targets(tables)
     n_graphs = len(next(iter(targets.values()))) if targets else None
     parts = _packed_set(tables, n_graphs)
-    fields = choose([*targets, "edges"], "edges", request.label, request.labelled, request.source)
+    fields = choose([*targets, "edges"], "edges", request.label_among(targets), request.labelled, request.source)
     of_label: Found = [(i + 1, value) for i, value in enumerate(targets[fields.label])] if fields.label else []
     facts = graph_facts(parts) + [f"{found[0]}_edge_attributes.txt not read"] * ("_edge_attributes.txt" in tables)
     examples = request.examples(parts, of_label, fields, f"TU set {found[0]}{request.how}", facts, "", [*targets])

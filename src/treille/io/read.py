@@ -84,7 +84,8 @@ def read(
     skip_unlabelled : bool
         Leave out examples without a label; the note says how many.
     like : a trained model, or None
-        Read as the examples of this model were read: `text`, `weights`, `scale` and `root_label` where they are not given here.
+        Read as the examples of this model were read: `text`, `weights`, `scale` and `root_label` where they are not given here, and
+        `label` if no labels are given and the file has its field.
 
     Raises
     ------
@@ -147,6 +148,7 @@ class ReadingPlan:
             format or "",
             text=text or known.get("text"),
             label=label,
+            trained_label=None if root_label else known.get("label"),
             weights=weights or known.get("weights"),
             scale=parse_scale(known.get("scale") if scale is None else scale),
             labelled=False if labels is not None or root_label else labelled,

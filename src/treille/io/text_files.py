@@ -61,7 +61,8 @@ class Collected:
 
     def choose(self, first: Record, request: Request) -> None:
         """Chooses the fields among the fields of one record."""
-        (number, record), text, label = first, request.text, request.label
+        (number, record), text = first, request.text
+        label = request.label_among(record)
         self.names, place = list(record), f"{request.source}, line {number}"
         if _headless(request.format, self.names):
             text, label = _of_two_columns(record, text, label)
@@ -127,7 +128,7 @@ def collected(
     for some in runs(rows, limits, _size, missing):
         if found is None and required:
             some = list(some)
-            if not any(_has_label(record, request.label) for _, record in some):
+            if not any(_has_label(record, request.label_among(record)) for _, record in some):
                 passed = passed or some
                 continue
         found = collect(iter(some), request, get, found)
@@ -221,7 +222,7 @@ def collect(records: Records, request: Request, get: Get = Fields.text, like: Co
     if skip and found.fields is None:  # the first record may be one without a label
         held = list(records)
         records = iter(held)
-        for first in [one for one in held if _has_label(one[1], request.label)][:1]:
+        for first in [one for one in held if _has_label(one[1], request.label_among(one[1]))][:1]:
             found.choose(first, request)
     for number, record in records:
         if found.fields is None:

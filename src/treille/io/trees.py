@@ -94,7 +94,7 @@ def _blocks(
 
 def _examples(trees: PackedTrees, found: Found, names: list[str], text: str, request: Request) -> Examples:
     """The trees of a file with the fields `names`, one of which, `text`, holds the trees."""
-    fields = choose(names, text, request.label, request.labelled, request.source)
+    fields = choose(names, text, request.label_among(names), request.labelled, request.source)
     label = LABEL_FIRST.get(request.format, "") if fields.label == "label" else ""
     title, facts = TITLES[request.format] + request.how, [f"{len(trees.labels):,} nodes"]
     if request.format in NOT_USED:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import treille
+from treille.io import read
 from treille.kernels import NGram
 
 FASTA = "".join(f">s{i % 6}\n{'ACGT' * (2 + i % 3)}\n" for i in range(8))
@@ -70,6 +71,29 @@ def test_headers_that_repeat_are_kept_in_predictions(cli, tmp_path):
     assert [line.split("\t")[0] for line in lines] == [f"s{i % 6}" for i in range(8)]
     (tmp_path / "classes.fa").write_text("".join(f">{'EI'[i % 2]}\nACGT\n" for i in range(8)))  # labels are no ids
     assert all("\t" not in line for line in cli("predict", "m.treille", "classes.fa").out.splitlines())
+
+
+@pytest.mark.parametrize("name", ["-", "p.tsv", "p.csv", "p.parquet"])
+def test_ids_that_are_not_valid_unicode_are_written_with_escapes(cli, model, tmp_path, name):
+    (tmp_path / "new.jsonl").write_text('{"id": "a\\ud83d", "text": "a red wine"}\n')
+    answer = cli("predict", model, "new.jsonl", "--output", name)
+    assert answer.code == 0, answer.err
+    written = answer.out.encode("utf-8", "backslashreplace") if name == "-" else Path(name).read_bytes()
+    assert rb"a\ud83d" in written
+
+
+def test_the_label_of_the_training_needs_no_second_reading_of_standard_input(cli, tmp_path):
+    news, other = "text,topic\naa,acq\nbb,grain\n", "text,label\naa,acq\nbb,not acq\n"
+    (tmp_path / "news.csv").write_text(news)
+    train = ("train", "news.csv", "--label", "topic=acq", "--kernel", "ngram(1)", "--model", "m.treille")
+    assert cli(*train).code == 0
+    for text in (news, other):
+        answer = cli("evaluate", "m.treille", "-", stdin=text.encode())
+        assert "accuracy 1.0000 (2 of 2 right)" in answer.out, answer.err
+    (tmp_path / "other.csv").write_text(other)
+    model = treille.load("m.treille")
+    assert read("news.csv", like=model).labels == read("other.csv", like=model).labels == ["acq", "not acq"]
+    assert read("other.csv", like=model, labels=["a", "b"]).labels == ["a", "b"]
 
 
 def test_evaluate_and_report_remember_the_label_of_the_training(cli, tmp_path):
