@@ -273,9 +273,7 @@ class Lattices(FlatBatch):
         last, ended = self.states[:-1].copy(), np.flatnonzero(np.diff(ends))
         last[ended] += self.targets[arcs[ends[ended + 1] - 1]]
         ways = np.diff(self.offsets) + np.diff(running_sum(self.finals > 0)[self.states])
-        several = np.flatnonzero(
-            ways > np.diff(self.states)
-        )  # a chain has an arc less than states, and one final state
+        several = np.flatnonzero(ways > np.diff(self.states))  # a chain has an arc less than states
         shares = np.full(len(self), np.nan)
         shares[several] = np.exp(logs[several]) * self.finals[last[several]]
         return shares

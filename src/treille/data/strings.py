@@ -33,9 +33,7 @@ from treille.io.units import TextUnit, canonical, split_texts
 
 SHOWN = 40  # symbols of the alphabet in a summary
 MOST_ENTRIES = 10**9  # of rows of DNA, 4 bytes each
-SATURATED = (
-    10_000  # bases: longer DNA has nearly all gapped 6-mers, so that which of them occur tells nothing about its class
-)
+SATURATED = 10_000  # bases: longer DNA has nearly all gapped 6-mers, so their occurrence tells nothing about its class
 SMILES = (
     "2*ngram(5, min_n=1, counts=log).normalized()",
     "runs of up to 5 characters with their case suit SMILES as texts",
@@ -54,10 +52,8 @@ def residue_kernels(residues: str, lengths: np.ndarray) -> tuple[tuple[str, str]
     median, total = float(np.median(lengths)) if len(lengths) else 0.0, int(lengths.sum())
     if 0 < median < length:
         why = f"3-mers suit {residues} shorter than {length} letters"
-        strands = {"dna": "skip=N, reverse_complement=True", "rna": "alphabet=ACGT, skip=N", "protein": "skip=X"}[
-            residues
-        ]
-        return ((f"gappedkmer(3, k=3, {strands}).normalized()", why),)
+        options = {"dna": "skip=N, reverse_complement=True", "rna": "alphabet=ACGT, skip=N", "protein": "skip=X"}
+        return ((f"gappedkmer(3, k=3, {options[residues]}).normalized()", why),)
     if residues == "protein":
         return (("gappedkmer(6, k=4, skip=X).normalized()", "gapped k-mers, with lengths normalised, suit proteins"),)
     while length > k + 1 and total * comb(length, k) > MOST_ENTRIES:

@@ -148,10 +148,8 @@ def examples_of(records: Collected, request: Request, label_place: str = "", tit
     """
     format, fields = request.format, records.fields
     assert fields is not None
-    ids, unnamed = (
-        block_ids(records.ids, records.has_ids, request.repeated_ids),
-        format in LABEL_FIRST and fields.label == "label",
-    )
+    ids = block_ids(records.ids, records.has_ids, request.repeated_ids)
+    unnamed = format in LABEL_FIRST and fields.label == "label"
     if records.has_ids is None:
         of_header = unnamed and format != "lines" and request.labelled is None and request.label is None
         records.has_ids = ids is not None

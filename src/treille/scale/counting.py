@@ -319,10 +319,8 @@ def checkpointed(parts: Parts | None, kernel: Kernel) -> Iterator[Folder | None]
 
 
 def _save(counted: CountedParts, done: bool) -> None:
-    (leaves, arrays), (spec, labels) = (
-        stored.joined("leaves", [leaf.state() for leaf in counted.leaves]),
-        counted.labels.state(),
-    )
+    leaves, arrays = stored.joined("leaves", [leaf.state() for leaf in counted.leaves])
+    spec, labels = counted.labels.state()
     spec = leaves | {"lengths": counted.lengths, "labels": spec, "done": done}
     counted.folder.save("counting", spec, arrays | stored.under("labels", labels))
 

@@ -20,9 +20,7 @@ from treille.io.paths import file_names
 from treille.io.read import read
 
 PathLike = str | os.PathLike[str]
-PER_CHARACTER = (
-    50  # bytes of memory per character of a part that is read; `counting` divides it if its features take more
-)
+PER_CHARACTER = 50  # bytes of memory for a character; `counting` divides parts whose features take more
 LEAST_MEMORY = 500_000_000  # bytes: Python, numpy, scipy and scikit-learn take half of that
 
 
