@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -29,6 +30,8 @@ DATA = {
     "tuples": ([("S", ("NP",))], Trees),
     "machines": ([MACHINE], Lattices),
     "graphs": ([Graph(2, [(0, 1)])], Graphs),
+    "a series of graphs": (pd.Series([Graph(2, [(0, 1)])], index=["a"]), Graphs),
+    "a series of rows": (pd.Series([[0.5, 1.0]], index=["a"]), Vectors),
     "networkx": ([nx.path_graph(3)], Graphs),
     "adjacency matrices": ([np.eye(2), np.ones((3, 3))], Graphs),
     "sparse adjacency matrices": ([sp.csr_matrix(np.eye(2))], Graphs),
@@ -58,6 +61,19 @@ def test_the_kind_of_data_is_recognised(name):
     assert default_kernel(data)[0].spec() == parse_kernel(kind.default_kernels(data)[0][0]).spec()
     assert choose_kernel(None, data)[0].spec() == default_kernel(data)[0].spec()
     assert choose_kernel(None, data)[1] == default_kernel(data)[1]
+
+
+@pytest.mark.parametrize("name", ["graphs", "dicts", "sets", "rows"])
+def test_a_series_is_trained_on_as_a_list_is(name):
+    rows = {
+        "graphs": [Graph(2, [(0, 1)]), Graph(3, [(0, 1), (1, 2)])],
+        "dicts": [{"a": 0.5}, {"b": 1.0}],
+        "sets": [{"a"}, {"b"}],
+        "rows": [[0.5, 1.0], [1.0, 0.0]],
+    }[name]
+    series = pd.Series(rows, index=["u", "v"])
+    expected, found = treille.SVC().fit(rows, [0, 1]), treille.SVC().fit(series, [0, 1])
+    assert np.array_equal(found.decision_function(series), expected.decision_function(rows))
 
 
 @pytest.mark.parametrize("name", FILES)

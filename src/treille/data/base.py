@@ -268,6 +268,7 @@ def from_arrow(data: Any) -> Any:
 def first_item(data: Any) -> Any:
     """The first item of a sequence that is not one text; None for an empty one, and for anything else."""
     data = from_arrow(data[:1]) if hasattr(data, "to_pylist") else data
+    data = data.iloc[:1].to_numpy() if hasattr(data, "iloc") and data.ndim == 1 else data  # a Series of pandas
     if isinstance(data, np.ndarray):
         return data[0] if data.ndim and len(data) else None
     return data[0] if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) and len(data) else None

@@ -23,6 +23,8 @@ class KernelInput(BaseEstimator):
         """Validates arrays of numbers as scikit-learn's estimators do, which also sets ``n_features_in_``."""
         if Vectors not in kernel.reads.kinds or not (hasattr(X, "__array__") or issparse(X)):
             return X
+        if getattr(X, "ndim", 2) == 1 and X.dtype == object:  # a list of rows in another container
+            return X
         try:
             # The batch reads a DataFrame itself, and names the column that is not of numbers.
             options: Any = {"skip_check_array": True} if is_frame(X) else {"accept_sparse": True, "dtype": np.float64}
