@@ -1,6 +1,7 @@
 """The output of commands on terminals, in pipes, and as JSON."""
 
 import io
+import random
 
 import pytest
 from rich.console import Console
@@ -74,3 +75,14 @@ def test_columns_line_up_whatever_the_width_of_their_characters():
 def test_errors_are_one_message_on_standard_error(capsys):
     console.fail("no")
     assert capsys.readouterr() == ("", "treille: error: no\n")
+
+
+def test_warnings_of_the_library_are_messages_without_lines_of_source(cli, tmp_path):
+    random.seed(0)
+    rows = ["".join(random.choices("ACGT", k=30)) for _ in range(40)]
+    (tmp_path / "a.tsv").write_text("label\ttext\n" + "".join(f"{i % 2}\t{row}\n" for i, row in enumerate(rows)))
+    answer = cli("train", "a.tsv", "--stream", "--model", "m.treille")
+    assert answer.code == 0
+    assert "treille: warning: the letters of these texts are those of DNA" in answer.err
+    assert ".py" not in answer.err
+    assert "warnings.warn" not in answer.err

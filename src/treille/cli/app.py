@@ -1,6 +1,7 @@
 """The commands: one module for each, whose docstring is its help."""
 
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated
@@ -9,7 +10,7 @@ import typer
 
 import treille
 from treille.cli import tag
-from treille.cli.console import fail
+from treille.cli.console import Printer, fail
 from treille.cli.options import Command, UsageError
 
 HELP = """Train support vector machines on texts and other structures, or on tagged sentences, and use them.
@@ -65,14 +66,14 @@ def run(words: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(list(words), prog_name="treille", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: Printer().warn(str(message))  # without lines of our source
+            code = app(list(words), prog_name="treille", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except UsageError as error:
         where = getattr(error.ctx, "command_path", "treille")
-        message = error.format_message().replace(
-            "Value error, ", ""
-        )  # pydantic's words, where a value is none of the choices
+        message = error.format_message().replace("Value error, ", "")  # from pydantic, which checks choices
         fail(f"{message}\nTry '{where} --help'.")
         return 2
     except (treille.InputError, OSError, MemoryError) as error:

@@ -20,7 +20,8 @@ Labels are
 
 Prints how FILE was understood, what was chosen and why, and how training ended: the duality gap bounds the distance
 to the optimum. Scores are computed on examples that were not used for training; the saved model is trained on all
-of FILE. It stores --text, --weights, --alphabet and --root-label: predict and evaluate read new files in the same way.
+of FILE. It stores --text, --label, --weights, --scale, --alphabet and --root-label: predict and evaluate read new files
+in the same way.
 
 With --memory, FILE may be larger than memory: it is read in parts, whose features are kept on disk, and training visits
 one block of parts after another, to the same optimum. With --checkpoint, the same command continues where an earlier
