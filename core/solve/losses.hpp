@@ -138,16 +138,17 @@ class QuadraticLoss {
     return excess > 0 ? most(t) : excess < 0 ? least(t) : 0.0;
   }
   double value(const Target& t, double f) const {
-    const double a = alpha(t, f);
-    return a == 0 ? 0.0 : a * (beyond(residual(t, f)) - 0.5 * diagonal(t) * a);  // the diagonal is infinite where C_i is 0
+    return kClasses && shape_.bend == 0 ? most(t) * beyond(residual(t, f)) : best_value(t, f);
   }
   // For the hinge: (C_i - a_i) r_i where r_i > 0, otherwise -a_i r_i.
   double term(const Target& t, double a, double f) const {
     return value(t, f) - a * residual(t, f) + epsilon() * std::abs(a) + 0.5 * diagonal(t) * a * a;
   }
-  // The dual has a kink at 0: there, any slope within epsilon holds.
+  // The dual has a kink at 0: there, any slope within epsilon holds. Classes have none, and no branch that data decide: in short rows a
+  // wrong guess of the processor costs as much as the row.
   DualGradient gradient(const Target& t, double a, double f) const {
     const double g = diagonal(t) * a - residual(t, f);
+    if (kClasses) return {a == 0 ? std::min(g, 0.0) : a == most(t) ? std::max(g, 0.0) : g, std::abs(g)};
     const double up = a >= 0 ? right(g) : left(g), down = a > 0 ? right(g) : left(g);
     const bool rises = a<most(t), falls = a> least(t);
     if (rises && up < 0) return {up, 0.0};
@@ -156,6 +157,7 @@ class QuadraticLoss {
   }
   double step(const Target& t, double a, double f, double q) const {
     const double g = diagonal(t) * a - residual(t, f), up = right(g), down = left(g);
+    if (kClasses) return q > 0 ? feasible(t, a - g / q) : most(t);
     if (up < q * a) return q > 0 ? feasible(t, a - up / q) : most(t);
     if (down > q * a) return q > 0 ? feasible(t, a - down / q) : least(t);
     return 0.0;
@@ -190,6 +192,10 @@ class QuadraticLoss {
   double beyond(double r) const {
     if (kClasses) return std::max(r, 0.0);
     return r > shape_.epsilon ? r - shape_.epsilon : r < -shape_.epsilon ? r + shape_.epsilon : 0.0;
+  }
+  double best_value(const Target& t, double f) const {
+    const double a = alpha(t, f);
+    return a == 0 ? 0.0 : a * (beyond(residual(t, f)) - 0.5 * diagonal(t) * a);  // the diagonal is infinite where C_i is 0
   }
   double most(const Target& t) const { return shape_.upper * t.C(); }
   double least(const Target& t) const { return kClasses ? 0.0 : -shape_.lower * t.C(); }
