@@ -35,7 +35,7 @@ def test_a_model_shows_who_wrote_it_and_what_it_reads(cli, model):
         f"written:  by treille {treille.__version__}, format 2; reads strings or lattices split by "
         in cli("inspect", model).out
     )
-    old = Path(treille.__file__).parents[2] / "tests" / "golden" / "tagger_v1.treille"
+    old = Path(__file__).parents[1] / "golden" / "tagger_v1.treille"
     assert "written:  format 1; reads sentences\n" in cli("inspect", old).out
 
 

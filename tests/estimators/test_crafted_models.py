@@ -237,7 +237,7 @@ def test_walks_of_more_steps_than_graphs_can_be_searched_for_are_refused(path):
 @pytest.mark.parametrize("name", ["tagger_v1", "tagger_pairs_v1"])
 @pytest.mark.parametrize("field", ["n_items", "n_functions", "first_late"])
 def test_sizes_of_taggers_follow_from_their_features_whatever_a_file_says(name, field, path):
-    golden = Path(treille.__file__).parents[2] / "tests" / "golden" / f"{name}.treille"
+    golden = Path(__file__).parents[1] / "golden" / f"{name}.treille"
     spec, arrays = read_model(golden)
     spec["weights"][field] = 2**31 - 1
     write_model(path, spec | {"format": 2}, arrays)
