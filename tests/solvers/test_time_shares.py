@@ -100,7 +100,11 @@ def test_every_class_has_its_share_of_newton_steps(space):
     codes = np.random.default_rng(3).integers(0, K, len(problem.codes))
     posed = Problem(LOSSES["squared_hinge"](), codes, problem.C, True, np.arange(K))
     each = reports(FiniteNewton(max_seconds=SECONDS), posed, built, tol=1e-300)
-    assert {report.status for report in each} <= {"max_seconds", "rounding", "converged"}  # at an optimum the gap may be 0
+    assert {report.status for report in each} <= {
+        "max_seconds",
+        "rounding",
+        "converged",
+    }  # at an optimum the gap may be 0
     assert np.quantile([report.epochs for report in each], 0.25) > 1
 
 
