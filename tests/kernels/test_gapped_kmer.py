@@ -189,6 +189,7 @@ def test_a_model_is_saved_and_read_back(tmp_path):
         ({"k": 2.5}, "k is 2.5, expected a whole number"),
         ({"length": 3, "k": 4}, "k is 4, more than length, which is 3"),
         ({"length": 100, "k": 50}, "choices of positions, expected at most 100,000"),
+        ({"length": 32768, "k": 32767}, "more than 10,000,000 positions in all choices"),
         ({"filter": "half"}, "filter is 'half', expected 'count', 'full' or 'truncated'"),
         ({"filter": "full"}, "filter='full' depends on the number of symbols: declare them"),
         ({"alphabet": "ACGTN", "skip": "N"}, "the symbol 'N' is both in alphabet and in skip"),

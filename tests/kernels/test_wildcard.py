@@ -69,6 +69,7 @@ def test_names_show_wildcards_as_stars():
         ({"decay": 0.0}, "decay is 0.0, expected a positive number"),
         ({"decay": float("inf")}, "decay is inf, expected a positive number"),
         ({"k": 60, "m": 30}, "more than 1,000,000 patterns per window"),
+        ({"k": 32768, "m": 1}, "more than 100,000,000 symbols in the patterns of a window"),
     ],
     ids=str,
 )

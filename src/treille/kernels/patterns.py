@@ -30,6 +30,7 @@ from treille.kernels.sequences import (
 )
 
 MOST = 1_000_000  # neighbours of a window, or patterns that match it
+MOST_SYMBOLS = 100 * MOST  # in these patterns, which are held in memory
 
 
 class PatternKernel(SequenceKernel):
@@ -359,8 +360,11 @@ class Wildcard(PatternKernel):
             raise InputError(
                 f"m is {m}, expected less than k, which is {k}: a pattern of wildcards only matches everything"
             )
-        if sum(comb(k, j) for j in range(m + 1)) > MOST:
+        patterns = sum(comb(k, j) for j in range(m + 1))
+        if patterns > MOST:
             raise InputError(f"k is {k} and m is {m}: more than {MOST:,} patterns per window; lower one of them")
+        if patterns * k > MOST_SYMBOLS:
+            raise InputError(f"k is {k} and m is {m}: more than {MOST_SYMBOLS:,} symbols in the patterns of a window; lower k")
         return _core.WildcardPatterns(k, m, decay)
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:

@@ -17,6 +17,7 @@ from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import Unit, alphabet_symbols, joint_codes, whole
 
 MOST = 100_000  # choices of positions
+MOST_POSITIONS = 100 * MOST  # in all of them, which are held in memory
 BUCKETS = 1 << 20  # of one choice of positions
 # Patterns that the core counts in a table; others go through a dictionary, at 200 ns for each position and choice.
 TABLE = 1 << 22
@@ -88,6 +89,10 @@ class GappedKmer(PatternKernel):
         if comb(length, k) > MOST:
             raise InputError(
                 f"length is {length} and k is {k}: {comb(length, k):,} choices of positions, expected at most {MOST:,}"
+            )
+        if comb(length, k) * k > MOST_POSITIONS:
+            raise InputError(
+                f"length is {length} and k is {k}: more than {MOST_POSITIONS:,} positions in all choices; lower both of them"
             )
         check_choice("filter", self.filter, "count", "full", "truncated")
         if self.max_mismatches is not None:
