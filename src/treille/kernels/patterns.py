@@ -364,7 +364,9 @@ class Wildcard(PatternKernel):
         if patterns > MOST:
             raise InputError(f"k is {k} and m is {m}: more than {MOST:,} patterns per window; lower one of them")
         if patterns * k > MOST_SYMBOLS:
-            raise InputError(f"k is {k} and m is {m}: more than {MOST_SYMBOLS:,} symbols in the patterns of a window; lower k")
+            raise InputError(
+                f"k is {k} and m is {m}: more than {MOST_SYMBOLS:,} symbols in the patterns of a window; lower k"
+            )
         return _core.WildcardPatterns(k, m, decay)
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
