@@ -17,16 +17,15 @@ if typing.TYPE_CHECKING:
     from treille.public import __all__ as __all__
     from treille.public import __version__ as __version__
 else:
-    importlib.import_module(
-        "treille.registry"
-    )  # formats of other packages are known to treille.io, whatever is imported first
+    # Formats of other packages are known to treille.io, whatever is imported first.
+    importlib.import_module("treille.registry")
 
     def __getattr__(name: str) -> object:
         """Imports the public names when one is used: scikit-learn takes a second, and `treille --version` does not need it."""
         if not name.startswith("__") and importlib.util.find_spec(f"treille.{name}") is not None:
             return importlib.import_module(f"treille.{name}")
         public = importlib.import_module("treille.public")
-        if not hasattr(public, name):
+        if name not in {*public.__all__, "__all__", "__version__"}:
             raise AttributeError(f"module 'treille' has no attribute {name!r}")
         value = globals()[name] = getattr(public, name)
         return value

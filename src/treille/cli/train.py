@@ -153,9 +153,9 @@ def _train_in_memory(
     if cv:
         splits = training.fold_splits(labels, cv, machine.random_state, task.printer)
         kernels = kernels or [data.kernel]
-        choice = search, machine, kernels, Cs, batch, labels, splits, positive, scoring
-        unbiased = training.nested(*choice) if nested else None
-        machine, scored, candidates = training.choose(*choice)
+        choice = training.Search(search, machine, kernels, Cs, positive, scoring)
+        unbiased = choice.nested(batch, labels, splits) if nested else None
+        machine, scored, candidates = choice.choose(batch, labels, splits)
         scored = unbiased or scored
     else:
         if holdout:

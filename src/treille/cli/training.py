@@ -266,75 +266,66 @@ def score(model: Any, X: Any, truth: Sequence[str], positive: str | None) -> tup
     return measure(truth, best, positive), outputs
 
 
-def choose(
-    chooser: Any,
-    model: Any,
-    kernels: Sequence[Kernel],
-    Cs: Sequence[float],
-    batch: Batch,
-    labels: Sequence[str],
-    splits: Splits,
-    positive: str | None,
-    scoring: str,
-) -> tuple[Any, HeldOut, list[dict[str, Any]]]:
-    """Chooses the kernel and C with the best score on held-out examples. Returns the model, fitted on all examples, its scores, and
-    the parameters and mean score of each candidate, the best first."""
-    own = model.get_params(deep=False)
-    params = {name: own[name] for name in chooser().get_params(deep=False) if name in own and name != "kernel"}
-    folds, wanted = list[Scores](), SCORINGS[scoring]
+@dataclass(frozen=True)
+class Search:
+    """The choice of a kernel and C by cross-validation: `chooser` is the estimator that searches for `model`."""
 
-    def scorer(fold: Any, X: Any, y: Any) -> float:
-        folds.append(measure(y.tolist(), fold.predict(X).tolist(), positive))
-        return wanted.gain(fold, X, y, folds[-1])
+    chooser: Any
+    model: Any
+    kernels: Sequence[Kernel]
+    Cs: Sequence[float]
+    positive: str | None
+    scoring: str
 
-    search = fit(chooser(list(kernels), Cs, cv=splits, scoring=scorer, **params), batch, np.array(labels))
-    kernel, value = divmod(search.best_index_, len(Cs))
-    n_folds = search.gaps_.shape[1]
-    of_best = [folds[(kernel * n_folds + f) * len(Cs) + value] for f in range(n_folds)]
-    failed = int((search.gaps_[search.best_index_] > model.tol).sum())
-    means = search.cv_results_["mean_test_score"]
-    candidates = [
-        {"kernel": format_kernel(params["kernel"]), "C": params["C"], scoring: wanted.sign * float(mean)}
-        for params, mean in zip(search.cv_results_["params"], means, strict=True)
-    ]
-    candidates.sort(key=lambda each: -wanted.sign * each[scoring])
-    how, several = f"in {n_folds}-fold cross-validation", len(candidates)
-    scored = HeldOut.of(f"{how}, {optimistic(several)}" if several > 1 else how, of_best, failed)
-    scored.values["optimistic"] = several > 1
-    scored = scored.with_score(scoring, candidates[0][scoring])
-    return search.best_estimator_, scored, candidates
+    def choose(self, batch: Batch, labels: Sequence[str], splits: Splits) -> tuple[Any, HeldOut, list[dict[str, Any]]]:
+        """Chooses by the score on held-out examples. Returns the model, fitted on all examples, its scores, and the parameters and
+        mean score of each candidate, the best first."""
+        own = self.model.get_params(deep=False)
+        params = {name: own[name] for name in self.chooser().get_params(deep=False) if name in own and name != "kernel"}
+        folds, wanted = list[Scores](), SCORINGS[self.scoring]
+
+        def scorer(fold: Any, X: Any, y: Any) -> float:
+            folds.append(measure(y.tolist(), fold.predict(X).tolist(), self.positive))
+            return wanted.gain(fold, X, y, folds[-1])
+
+        searching = self.chooser(list(self.kernels), self.Cs, cv=splits, scoring=scorer, **params)
+        search = fit(searching, batch, np.array(labels))
+        kernel, value = divmod(search.best_index_, len(self.Cs))
+        n_folds = search.gaps_.shape[1]
+        of_best = [folds[(kernel * n_folds + f) * len(self.Cs) + value] for f in range(n_folds)]
+        failed = int((search.gaps_[search.best_index_] > self.model.tol).sum())
+        means = search.cv_results_["mean_test_score"]
+        candidates = [
+            {"kernel": format_kernel(params["kernel"]), "C": params["C"], self.scoring: wanted.sign * float(mean)}
+            for params, mean in zip(search.cv_results_["params"], means, strict=True)
+        ]
+        candidates.sort(key=lambda each: -wanted.sign * each[self.scoring])
+        how, several = f"in {n_folds}-fold cross-validation", len(candidates)
+        scored = HeldOut.of(f"{how}, {optimistic(several)}" if several > 1 else how, of_best, failed)
+        scored.values["optimistic"] = several > 1
+        scored = scored.with_score(self.scoring, candidates[0][self.scoring])
+        return search.best_estimator_, scored, candidates
+
+    def nested(self, batch: Batch, labels: Sequence[str], splits: Splits) -> HeldOut:
+        """Scores the choice itself: for every split, chooses by folds of its training examples, and scores on the others."""
+        y, folds, failed, wanted = np.array(labels), list[Scores](), 0, list[float]()
+        for train, test in splits:
+            own = y[train].tolist()
+            try:
+                inner = fold_splits(own, len(splits), self.model.random_state, Printer(quiet=True))
+            except InputError as error:
+                raise InputError(f"--nested: without one of the folds, {error}") from None
+            best, _, _ = self.choose(batch[train], own, inner)
+            folds.append(score(best, batch[test], y[test].tolist(), self.positive)[0])
+            wanted.append(SCORINGS[self.scoring].value(best, batch[test], y[test], folds[-1]))
+            failed += best.report_.status != "converged"
+        how = f"in nested {len(splits)}-fold cross-validation: chosen anew without each fold"
+        return HeldOut.of(how, folds, failed).with_score(self.scoring, float(np.mean(wanted)))
 
 
 def optimistic(n_candidates: int) -> str:
     """How a score is to be read that is the best of several on the folds that chose it."""
     return f"the best of {n_candidates} on the folds that chose it, so optimistic: --nested scores on others"
-
-
-def nested(
-    chooser: Any,
-    model: Any,
-    kernels: Sequence[Kernel],
-    Cs: Sequence[float],
-    batch: Batch,
-    labels: Sequence[str],
-    splits: Splits,
-    positive: str | None,
-    scoring: str,
-) -> HeldOut:
-    """Scores the choice itself: for every split, chooses on its training examples by folds of these, and scores on the others."""
-    y, folds, failed, wanted = np.array(labels), list[Scores](), 0, list[float]()
-    for train, test in splits:
-        own = y[train].tolist()
-        try:
-            inner = fold_splits(own, len(splits), model.random_state, Printer(quiet=True))
-        except InputError as error:
-            raise InputError(f"--nested: without one of the folds, {error}") from None
-        best, _, _ = choose(chooser, model, kernels, Cs, batch[train], own, inner, positive, scoring)
-        folds.append(score(best, batch[test], y[test].tolist(), positive)[0])
-        wanted.append(SCORINGS[scoring].value(best, batch[test], y[test], folds[-1]))
-        failed += best.report_.status != "converged"
-    scored = HeldOut.of(f"in nested {len(splits)}-fold cross-validation: chosen anew without each fold", folds, failed)
-    return scored.with_score(scoring, float(np.mean(wanted)))
 
 
 def held_out(

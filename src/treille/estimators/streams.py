@@ -29,7 +29,7 @@ class Stream(ABC):
     see core/solve/perceptron.hpp. A class whose first example comes late has learned nothing from the examples before it,
     since w = 0 and b = 0 classify those correctly; so its column may as well be added when it comes.
 
-    w and `late` have one row per feature or example, and room for half as many again, so that a few new ones do not move all.
+    w and `late` have one row per feature or example, and memory for half as many again, so that a few new ones do not move all.
     They are changed in place: `changed` has the rows that the last call changed and their values before it, for `undo`.
     """
 
@@ -42,7 +42,7 @@ class Stream(ABC):
         self.largest, self.sq_norms = np.zeros(0), np.zeros(0)  # output of each class, and |w|^2
         self.mistakes = np.zeros(0, np.int64)
         self.begins = np.zeros(0, np.int64)  # the step of each class's first example
-        self.room, self.n_rows = np.zeros((2, 0, 0)), 0
+        self.buffer, self.n_rows = np.zeros((2, 0, 0)), 0
         self.changed: tuple[np.ndarray, Any] = NOTHING
 
     @property
@@ -53,20 +53,20 @@ class Stream(ABC):
     @property
     def memory(self) -> np.ndarray:
         """w and `late`."""
-        return self.room[:, : self.n_rows]
+        return self.buffer[:, : self.n_rows]
 
     def _keep(self, memory: np.ndarray) -> None:
         """Replaces w and `late`."""
-        self.room, self.n_rows = memory, memory.shape[1]
+        self.buffer, self.n_rows = memory, memory.shape[1]
 
-    def _make_room(self, places: np.ndarray, n_rows: int) -> None:
-        """Makes room for this many rows. Existing rows move to `places`, which change only if the kernel is a sum."""
-        if n_rows > self.room.shape[1] or not np.array_equal(places, np.arange(len(places))):
-            room = np.zeros((2, n_rows + n_rows // 2, self.n_classes))
-            room[:, places] = self.memory
-            self.room = room
+    def _reserve(self, places: np.ndarray, n_rows: int) -> None:
+        """Reserves memory for this many rows. Existing rows move to `places`, which change only if the kernel is a sum."""
+        if n_rows > self.buffer.shape[1] or not np.array_equal(places, np.arange(len(places))):
+            buffer = np.zeros((2, n_rows + n_rows // 2, self.n_classes))
+            buffer[:, places] = self.memory
+            self.buffer = buffer
         else:
-            self.room[:, self.n_rows : n_rows] = 0.0  # a call that was taken back may have used them
+            self.buffer[:, self.n_rows : n_rows] = 0.0  # a call that was taken back may have used them
         self.n_rows = n_rows
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Stream(ABC):
     def undo(self) -> None:
         """Takes back what was learned since `copied`, where the two streams share memory."""
         rows, before = self.changed
-        self.room[:, rows] = before
+        self.buffer[:, rows] = before
 
     def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
         """Gives class k the column ``columns[k]``; the other columns belong to new classes."""
@@ -196,14 +196,14 @@ class FeatureStream(Stream):
             self.features, before, ids = own, np.empty(0, np.int64), np.arange(own.n_features)
         else:
             self.features, before, ids = having(self.features, MergingMap).merge(own)
-        self._make_room(before, self.features.n_features)
-        threads, known = effective_n_jobs(self.n_jobs), self.room[:, ids]
+        self._reserve(before, self.features.n_features)
+        threads, known = effective_n_jobs(self.n_jobs), self.buffer[:, ids]
         outputs = np.ascontiguousarray((rows.matvec(known[0], threads) + self.bias * self.b).T)
         represented = represent(own, rows, "auto", self.n_classes, self.n_jobs)
         answers = _core.perceptron(rows=represented.core, before=outputs.ravel(), **options)
         alpha, lack = self._new_coefficients(answers, options["labels"])
         self.changed = ids, known
-        self.room[:, ids] = known + np.stack([rows.rmatvec(alpha, threads), rows.rmatvec(lack, threads)])
+        self.buffer[:, ids] = known + np.stack([rows.rmatvec(alpha, threads), rows.rmatvec(lack, threads)])
         self.radius = max(self.radius, float(np.sqrt(rows.diag().max(initial=0.0) + self.bias)))
         return answers
 
@@ -241,8 +241,8 @@ class ExampleStream(Stream):
         kept = np.flatnonzero(alpha.any(axis=1))
         self.sq_norms = self.sq_norms + (alpha * (2 * before + K @ alpha)).sum(axis=0)
         known, self.examples = self.n_rows, (*self.examples, *(batch[int(i)] for i in kept))
-        self._make_room(np.arange(known), known + len(kept))
-        self.room[:, known : self.n_rows] = alpha[kept], lack[kept]
+        self._reserve(np.arange(known), known + len(kept))
+        self.buffer[:, known : self.n_rows] = alpha[kept], lack[kept]
         self.radius = max(self.radius, float(np.sqrt(K.diagonal().max(initial=0.0) + self.bias)))
         return answers
 

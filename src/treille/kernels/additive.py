@@ -28,11 +28,11 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable, operands
 from treille.kernels.expansion import Expansion
-from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
+from treille.kernels.fitting import FitContext, KnownFeatures, ValueKernel, compose, leaf_kernels
 from treille.kernels.reading import Reads
 
 
-class Additive(CompositeKernel):
+class Additive(ValueKernel):
     """k(x, y) = sum over the terms of k_t(x, y). It has features if every term has."""
 
     def map_of(self, maps: list[FeatureMap]) -> "AdditiveMap":

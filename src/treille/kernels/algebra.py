@@ -27,7 +27,7 @@ from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive, own_part, unit_of
 from treille.kernels.base import NAME, POWER, PRODUCT, SUM, Fitted, Kernel, LinearOperator, changeable, plain
 from treille.kernels.expansion import Expansion
-from treille.kernels.fitting import FitContext
+from treille.kernels.fitting import FitContext, ValueKernel
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
 from treille.kernels.reading import Reads
@@ -186,7 +186,7 @@ class Power(ProductKernel, WrappedKernel):
         return raise_to(np.array(self.kernel.diagonal(batch, n_jobs), np.float64), int(self.degree))
 
 
-class Scaled(ChangedKernel):
+class Scaled(ChangedKernel, ValueKernel):
     """scale * k(x, y), the result of ``2.5 * k``.
 
     >>> from treille.kernels import NGram

@@ -87,6 +87,10 @@ class CompositeKernel(Kernel):
         return FitContext().fit(self, batch, n_jobs)
 
 
+class ValueKernel(CompositeKernel):
+    """A kernel whose values are computed from the values of the kernels inside, whether these have features or not."""
+
+
 def leaf_kernels(kernel: Kernel, batch: Any) -> list[tuple[Kernel, Batch]]:
     """The kernels in a kernel that find features in examples, each with what it reads of a batch; `compose` does the rest.
 

@@ -8,13 +8,10 @@ import numpy as np
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.kernels.additive import Additive, own_part
-from treille.kernels.algebra import Scaled
+from treille.kernels.additive import own_part
 from treille.kernels.base import Fitted, Kernel, operands
 from treille.kernels.columns import Columns
-from treille.kernels.fitting import FitContext
-from treille.kernels.normalized import Normalized
-from treille.kernels.product_features import ProductKernel
+from treille.kernels.fitting import FitContext, ValueKernel
 from treille.kernels.reading import Reads
 
 
@@ -51,9 +48,7 @@ def can_be_frozen(kernel: Kernel) -> bool:
     """Whether k is defined by the features that some of its parts have, and by kernel values of the others."""
     if not kernel.needs_features or kernel.has_features:
         return True
-    return isinstance(kernel, (Additive, ProductKernel, Scaled, Normalized)) and all(
-        map(can_be_frozen, operands(kernel))
-    )
+    return isinstance(kernel, ValueKernel) and all(map(can_be_frozen, operands(kernel)))
 
 
 def frozen(kernel: Kernel, batch: Any, context: FitContext, n_jobs: int | None = None) -> Kernel:

@@ -13,11 +13,11 @@ from treille.features.rows import inverse_norms
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, LinearOperator, changeable
 from treille.kernels.expansion import Expansion
-from treille.kernels.fitting import FitContext
+from treille.kernels.fitting import FitContext, ValueKernel
 from treille.kernels.wrapped import ChangedKernel, RescaledMap
 
 
-class Normalized(ChangedKernel):
+class Normalized(ChangedKernel, ValueKernel):
     """k(x, y) / sqrt(k(x, x) k(y, y)); 0 if k(x, x) = 0 for one of them.
 
     The norm of an example includes all its features, also those that no training example has.

@@ -20,13 +20,13 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import Additive, load_each, own_part
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expansion import Expansion, KernelExpansion, expand
-from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
+from treille.kernels.fitting import FitContext, KnownFeatures, ValueKernel, compose, leaf_kernels
 from treille.kernels.wrapped import WrappedKernel
 
 MOST_DEGREE = 1000  # the core computes products of this many factors by recursion
 
 
-class ProductKernel(CompositeKernel):
+class ProductKernel(ValueKernel):
     """A product or a power of kernels.
 
     For ``left * right``, a feature is a pair z, z' with the value phi_z(x) psi_z'(x). For ``k ** d`` it is a multiset of d features

@@ -72,7 +72,7 @@ def refuse_other_kinds(data: Any, kind: type[Batch]) -> None:
     if other is not None:
         declared = ((name, cls.reads) for name, cls in known("kernels").items())  # a property if parameters matter
         readers = [name for name, reads in declared if isinstance(reads, Reads) and other in reads.kinds]
-        told = [f"{', '.join(readers)} read{'s' * (len(readers) == 1)} {other.title}"] * bool(readers)
+        hints = [f"{', '.join(readers)} read{'s' * (len(readers) == 1)} {other.title}"] * bool(readers)
         with suppress(InputError):  # there may be no default kernel
-            told.insert(0, f"the default kernel for {other.title} is {other.default_kernels(data)[0][0]}")
-        raise InputError(f"found {other.title}, expected {kind.title}{': ' * bool(told)}{'; '.join(told)}")
+            hints.insert(0, f"the default kernel for {other.title} is {other.default_kernels(data)[0][0]}")
+        raise InputError(f"found {other.title}, expected {kind.title}{': ' * bool(hints)}{'; '.join(hints)}")
